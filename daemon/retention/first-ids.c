@@ -88,15 +88,15 @@ int store_first_ids_find_window(struct store_first_ids *ids, int64_t window, int
 	return MIN(r, 0);
 }
 
-int store_first_ids_find(struct store_first_ids *ids, int64_t window, int64_t ret[N_FIRST_IDS])
+int store_first_ids_find(struct store_first_ids *ids, int64_t window, int64_t ret[N_ROW_KINDS])
 {
 	STATEMENT_BIND(ids->statements[FIND_LEAST], window);
-	return statement_first(ids->statements[FIND_LEAST], ret, N_FIRST_IDS);
+	return statement_first(ids->statements[FIND_LEAST], ret, N_ROW_KINDS);
 }
 
-int store_first_ids_find_last(struct store_first_ids *ids, int64_t ret[N_FIRST_IDS])
+int store_first_ids_find_last(struct store_first_ids *ids, int64_t ret[N_ROW_KINDS])
 {
-	int r = statement_first(ids->statements[FIND_LAST], ret, N_FIRST_IDS);
+	int r = statement_first(ids->statements[FIND_LAST], ret, N_ROW_KINDS);
 
 	return MIN(r, 0);
 }

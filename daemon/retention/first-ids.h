@@ -12,15 +12,15 @@
 #include "daemon/database/intern.h"
 
 /* The kinds of rows, in the order of their ids below; referrers come before what they refer to. */
-enum first_id {
-	FIRST_STACK,
-	FIRST_STREAM,
-	FIRST_PROCESS,
-	FIRST_PLACE,
-	FIRST_FUNCTION,
-	FIRST_OBJECT,
-	FIRST_STRING,
-	N_FIRST_IDS,
+enum row_kind {
+	ROW_STACK,
+	ROW_STREAM,
+	ROW_PROCESS,
+	ROW_PLACE,
+	ROW_FUNCTION,
+	ROW_OBJECT,
+	ROW_STRING,
+	N_ROW_KINDS,
 };
 
 #define N_STORE_FIRST_IDS 9
@@ -42,9 +42,9 @@ int store_first_ids_begin_sum(struct store_first_ids *ids);
 int store_first_ids_find_window(struct store_first_ids *ids, int64_t window, int64_t *ret);
 /* Rows that came with @window or later have larger ids than these; others that are there have not.
  * 1; 0: nothing is noted of such windows; or -errno. */
-int store_first_ids_find(struct store_first_ids *ids, int64_t window, int64_t ret[N_FIRST_IDS]);
+int store_first_ids_find(struct store_first_ids *ids, int64_t window, int64_t ret[N_ROW_KINDS]);
 /* The largest ids there are. 0 or -errno. */
-int store_first_ids_find_last(struct store_first_ids *ids, int64_t ret[N_FIRST_IDS]);
+int store_first_ids_find_last(struct store_first_ids *ids, int64_t ret[N_ROW_KINDS]);
 
 /* The window goes: what was added with it counts as added with the one before it. */
 int store_first_ids_remove(struct store_first_ids *ids, int64_t window);

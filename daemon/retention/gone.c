@@ -30,25 +30,13 @@ int store_gone_init(struct store_gone *gone, struct database *database)
 	return database_prepare(database, sql, N_STATEMENTS, gone->statements);
 }
 
-/* The first column of the only row: 1, 0 if there is none, or -errno. */
-static int ask(struct statement *row, int64_t *ret)
-{
-	int r = statement_step(row);
-
-	*ret = 0;
-	if (r <= 0)
-		return r;
-	*ret = statement_int(row, 0);
-	r = statement_reset(row);
-	return r < 0 ? r : 1;
-}
-
 int store_gone_begin(struct store_gone *gone, int64_t last)
 {
 	int r;
 
 	STATEMENT_BIND(gone->statements[NEXT_WINDOW], last);
-	r = ask(gone->statements[NEXT_WINDOW], &gone->next);
+	gone->next = 0;
+	r = statement_first(gone->statements[NEXT_WINDOW], &gone->next, 1);
 	return r < 0 ? r : 0;
 }
 
@@ -70,6 +58,6 @@ int store_gone_ask(int64_t process, int32_t pid, void *userdata)
 	if (pid <= 0 || (gone->is_alive ?: is_in_use)(pid))
 		return 0;
 	STATEMENT_BIND(gone->statements[FIND_PROCESS], gone->next, process);
-	r = ask(gone->statements[FIND_PROCESS], &found);
+	r = statement_first(gone->statements[FIND_PROCESS], &found, 1);
 	return r < 0 ? r : r == 0;
 }

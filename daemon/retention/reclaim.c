@@ -26,9 +26,6 @@
 /* Ids of one kind that are looked at: more are left to the sweep. */
 #define MAX_IDS (1 << 24)
 
-/* As in first-ids.h. */
-enum kind { STACK, STREAM, PROCESS, PLACE, FUNCTION, OBJECT, STRING, N_KINDS };
-
 enum {
 	HORIZON,
 	NEXT_WINDOW,
@@ -46,9 +43,9 @@ enum {
 	FIND_STREAM,
 	FIND_PLACE,
 	REMOVE_CODE,
-	LIST,                    /* of each kind */
-	REMOVE = LIST + N_KINDS, /* of each kind */
-	N_STATEMENTS = REMOVE + N_KINDS,
+	LIST,                        /* of each kind */
+	REMOVE = LIST + N_ROW_KINDS, /* of each kind */
+	N_STATEMENTS = REMOVE + N_ROW_KINDS,
 };
 
 #define LIST_ROWS(table, columns) \
@@ -71,23 +68,23 @@ static const char *const sql[N_STATEMENTS] = {
 	[FIND_STREAM] = "SELECT parent, origin, target FROM stream WHERE id = ?",
 	[FIND_PLACE] = "SELECT object, function FROM place WHERE id = ?",
 	[REMOVE_CODE] = "DELETE FROM code WHERE function >= ? AND function <= ?",
-	[LIST + STACK] = LIST_ROWS("stack", ", parent, place"),
-	[LIST + STREAM] = LIST_ROWS("stream", ", parent, origin, target"),
-	[LIST + PROCESS] = LIST_ROWS("process", ", comm, executable, unit, pid"),
-	[LIST + PLACE] = LIST_ROWS("place", ", object, function"),
-	[LIST + FUNCTION] = LIST_ROWS("function", ", object"),
-	[LIST + OBJECT] = LIST_ROWS("object", ""),
-	[LIST + STRING] = LIST_ROWS("string", ""),
-	[REMOVE + STACK] = "DELETE FROM stack WHERE id >= ? AND id <= ?",
-	[REMOVE + STREAM] = "DELETE FROM stream WHERE id >= ? AND id <= ?",
-	[REMOVE + PROCESS] = "DELETE FROM process WHERE id >= ? AND id <= ?",
-	[REMOVE + PLACE] = "DELETE FROM place WHERE id >= ? AND id <= ?",
-	[REMOVE + FUNCTION] = "DELETE FROM function WHERE id >= ? AND id <= ?",
+	[LIST + ROW_STACK] = LIST_ROWS("stack", ", parent, place"),
+	[LIST + ROW_STREAM] = LIST_ROWS("stream", ", parent, origin, target"),
+	[LIST + ROW_PROCESS] = LIST_ROWS("process", ", comm, executable, unit, pid"),
+	[LIST + ROW_PLACE] = LIST_ROWS("place", ", object, function"),
+	[LIST + ROW_FUNCTION] = LIST_ROWS("function", ", object"),
+	[LIST + ROW_OBJECT] = LIST_ROWS("object", ""),
+	[LIST + ROW_STRING] = LIST_ROWS("string", ""),
+	[REMOVE + ROW_STACK] = "DELETE FROM stack WHERE id >= ? AND id <= ?",
+	[REMOVE + ROW_STREAM] = "DELETE FROM stream WHERE id >= ? AND id <= ?",
+	[REMOVE + ROW_PROCESS] = "DELETE FROM process WHERE id >= ? AND id <= ?",
+	[REMOVE + ROW_PLACE] = "DELETE FROM place WHERE id >= ? AND id <= ?",
+	[REMOVE + ROW_FUNCTION] = "DELETE FROM function WHERE id >= ? AND id <= ?",
 	/* what refers to it may be newer than the lists */
-	[REMOVE + OBJECT] = "DELETE FROM object WHERE id >= ? AND id <= ? AND NOT EXISTS "
-			    "(SELECT 1 FROM place p WHERE p.object = object.id) AND NOT EXISTS "
-			    "(SELECT 1 FROM function f WHERE f.object = object.id)",
-	[REMOVE + STRING] = "DELETE FROM string WHERE id >= ? AND id <= ?",
+	[REMOVE + ROW_OBJECT] = "DELETE FROM object WHERE id >= ? AND id <= ? AND NOT EXISTS "
+				"(SELECT 1 FROM place p WHERE p.object = object.id) AND NOT EXISTS "
+				"(SELECT 1 FROM function f WHERE f.object = object.id)",
+	[REMOVE + ROW_STRING] = "DELETE FROM string WHERE id >= ? AND id <= ?",
 };
 
 /* Ids behind @after up to @last, and which are in use. */
@@ -99,12 +96,12 @@ struct marks {
 struct reclaiming {
 	struct store_reclaim *reclaim;
 	int64_t from, to, end; /* windows pruned, and the first that cannot refer to their rows */
-	struct marks marks[N_KINDS];
+	struct marks marks[N_ROW_KINDS];
 };
 
 static void reclaiming_done(struct reclaiming *r)
 {
-	for (size_t i = 0; i < N_KINDS; i++)
+	for (size_t i = 0; i < N_ROW_KINDS; i++)
 		free(r->marks[i].used);
 }
 
@@ -116,9 +113,6 @@ int store_reclaim_init(struct store_reclaim *reclaim, struct database *database,
 }
 
 _Static_assert(N_STATEMENTS == N_STORE_RECLAIM, "reclaim.h has another number");
-_Static_assert((int)N_KINDS == (int)N_FIRST_IDS && (int)STRING == (int)FIRST_STRING &&
-		       (int)PLACE == (int)FIRST_PLACE,
-	       "first-ids.h has other kinds");
 
 void store_reclaim_note(struct store_reclaim_range *range, int64_t window)
 {
@@ -142,19 +136,6 @@ static void mark(struct marks *marks, int64_t id)
 		marks->used[bit / 8] |= (uint8_t)(1 << (bit % 8));
 }
 
-/* Reads one row of numbers: 1, 0 if there is none, or -errno. */
-static int ask(struct statement *row, int64_t *ret, int n)
-{
-	int r = statement_step(row);
-
-	if (r <= 0)
-		return r;
-	for (int i = 0; i < n; i++)
-		ret[i] = statement_int(row, i);
-	r = statement_reset(row);
-	return r < 0 ? r : 1;
-}
-
 /*
  * The ids that rows added from window @from on have, up to those of before window @end. Where @from
  * is not there, its rows are those of the window before it; if that is old, the sweep has to do.
@@ -162,7 +143,7 @@ static int ask(struct statement *row, int64_t *ret, int n)
 static int find_ids(struct reclaiming *reclaiming)
 {
 	struct store_first_ids *ids = reclaiming->reclaim->first_ids;
-	int64_t first[N_KINDS], last[N_KINDS], window = 0;
+	int64_t first[N_ROW_KINDS], last[N_ROW_KINDS], window = 0;
 	int r;
 
 	r = store_first_ids_find_window(ids, reclaiming->from, &window);
@@ -175,7 +156,7 @@ static int find_ids(struct reclaiming *reclaiming)
 	r = store_first_ids_find(ids, reclaiming->end, last);
 	if (r == 0)
 		r = store_first_ids_find_last(ids, last) ?: 1;
-	for (size_t i = 0; r > 0 && i < N_KINDS; i++) {
+	for (size_t i = 0; r > 0 && i < N_ROW_KINDS; i++) {
 		struct marks *marks = &reclaiming->marks[i];
 
 		if (first[i] ==
@@ -201,7 +182,7 @@ static int find(struct reclaiming *reclaiming, int which, int64_t id, int64_t *r
 
 	memset(ret, 0, (size_t)n * sizeof(*ret));
 	STATEMENT_BIND(row, id);
-	r = ask(row, ret, n);
+	r = statement_first(row, ret, n);
 	return MIN(r, 0);
 }
 
@@ -211,29 +192,29 @@ static int mark_place(struct reclaiming *reclaiming, int64_t id)
 	int64_t place[2];
 	int r;
 
-	if (id <= reclaiming->marks[PLACE].last) {
-		mark(&reclaiming->marks[PLACE], id);
+	if (id <= reclaiming->marks[ROW_PLACE].last) {
+		mark(&reclaiming->marks[ROW_PLACE], id);
 		return 0;
 	}
 	r = find(reclaiming, FIND_PLACE, id, place, 2);
-	mark(&reclaiming->marks[FUNCTION], place[1]);
+	mark(&reclaiming->marks[ROW_FUNCTION], place[1]);
 	return r;
 }
 
 /* Marks a stack or a stream; the same of newer ones, up to one in the lists. */
-static int mark_node(struct reclaiming *reclaiming, enum kind kind, int64_t id)
+static int mark_node(struct reclaiming *reclaiming, enum row_kind kind, int64_t id)
 {
 	int64_t node[3];
 	int r = 0;
 
 	while (r >= 0 && id > reclaiming->marks[kind].last) {
-		if (kind == STACK)
+		if (kind == ROW_STACK)
 			r = find(reclaiming, FIND_STACK, id, node, 2);
 		else
 			r = find(reclaiming, FIND_STREAM, id, node, 3);
 		if (r >= 0)
 			r = mark_place(reclaiming, node[1]);
-		if (r >= 0 && kind == STREAM)
+		if (r >= 0 && kind == ROW_STREAM)
 			r = mark_place(reclaiming, node[2]);
 		if (r >= 0 && node[0] >= id)
 			r = database_damaged(reclaiming->reclaim->database,
@@ -244,18 +225,18 @@ static int mark_node(struct reclaiming *reclaiming, enum kind kind, int64_t id)
 	return r;
 }
 
-static int mark_one(struct reclaiming *reclaiming, enum kind kind, int64_t id)
+static int mark_one(struct reclaiming *reclaiming, enum row_kind kind, int64_t id)
 {
-	if (kind == STACK || kind == STREAM)
+	if (kind == ROW_STACK || kind == ROW_STREAM)
 		return mark_node(reclaiming, kind, id);
-	if (kind == PLACE)
+	if (kind == ROW_PLACE)
 		return mark_place(reclaiming, id);
 	mark(&reclaiming->marks[kind], id);
 	return 0;
 }
 
 /* Marks what the counts of a window refer to in one column, or two: then the second are places. */
-static int mark_counts(struct reclaiming *reclaiming, int which, int64_t window, enum kind kind,
+static int mark_counts(struct reclaiming *reclaiming, int which, int64_t window, enum row_kind kind,
 		       bool with_place)
 {
 	struct statement *row = reclaiming->reclaim->statements[which];
@@ -280,17 +261,17 @@ static int mark_window(struct reclaiming *reclaiming, int64_t window)
 {
 	int r;
 
-	r = mark_counts(reclaiming, READ_STACKS, window, STACK, true);
+	r = mark_counts(reclaiming, READ_STACKS, window, ROW_STACK, true);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_STREAMS, window, STREAM, false);
+		r = mark_counts(reclaiming, READ_STREAMS, window, ROW_STREAM, false);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_BRANCHES, window, PLACE, true);
+		r = mark_counts(reclaiming, READ_BRANCHES, window, ROW_PLACE, true);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_BLOCKS, window, PLACE, true);
+		r = mark_counts(reclaiming, READ_BLOCKS, window, ROW_PLACE, true);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_PROCESSES, window, PROCESS, false);
+		r = mark_counts(reclaiming, READ_PROCESSES, window, ROW_PROCESS, false);
 	if (r >= 0)
-		r = mark_counts(reclaiming, READ_FUNCTIONS, window, FUNCTION, false);
+		r = mark_counts(reclaiming, READ_FUNCTIONS, window, ROW_FUNCTION, false);
 	return r;
 }
 
@@ -302,7 +283,7 @@ static int mark_strings(struct reclaiming *reclaiming, int which, int n)
 
 	while ((r = statement_step(row)) > 0)
 		for (int i = 0; i < n; i++)
-			mark(&reclaiming->marks[STRING], statement_int(row, i));
+			mark(&reclaiming->marks[ROW_STRING], statement_int(row, i));
 	return r;
 }
 
@@ -324,19 +305,19 @@ static int mark_windows(struct reclaiming *reclaiming)
 
 /* What each kind refers to, in columns behind "seen". */
 static const struct {
-	enum kind kinds[3];
+	enum row_kind kinds[3];
 	int n;
-} references[N_KINDS] = {
-	[STACK] = { { STACK, PLACE }, 2 },
-	[STREAM] = { { STREAM, PLACE, PLACE }, 3 },
-	[PROCESS] = { { STRING, STRING, STRING }, 3 },
-	[PLACE] = { { OBJECT, FUNCTION }, 2 },
-	[FUNCTION] = { { OBJECT }, 1 },
+} references[N_ROW_KINDS] = {
+	[ROW_STACK] = { { ROW_STACK, ROW_PLACE }, 2 },
+	[ROW_STREAM] = { { ROW_STREAM, ROW_PLACE, ROW_PLACE }, 3 },
+	[ROW_PROCESS] = { { ROW_STRING, ROW_STRING, ROW_STRING }, 3 },
+	[ROW_PLACE] = { { ROW_OBJECT, ROW_FUNCTION }, 2 },
+	[ROW_FUNCTION] = { { ROW_OBJECT }, 1 },
 };
 
 /* From the largest id down: what a row in use refers to has a smaller id, or is of a kind that
  * follows. Newer windows may use what was seen since. */
-static int mark_used(struct reclaiming *reclaiming, enum kind kind)
+static int mark_used(struct reclaiming *reclaiming, enum row_kind kind)
 {
 	struct statement *row = reclaiming->reclaim->statements[LIST + (int)kind];
 	struct marks *marks = &reclaiming->marks[kind];
@@ -347,7 +328,7 @@ static int mark_used(struct reclaiming *reclaiming, enum kind kind)
 		int64_t id = statement_int(row, 0);
 
 		if (statement_int(row, 1) > reclaiming->to ||
-		    (kind == PROCESS && statement_int(row, 5) == -1))
+		    (kind == ROW_PROCESS && statement_int(row, 5) == -1))
 			mark(marks, id);
 		for (int i = 0; i < references[kind].n && is_marked(marks, id); i++)
 			mark(&reclaiming->marks[references[kind].kinds[i]],
@@ -356,12 +337,13 @@ static int mark_used(struct reclaiming *reclaiming, enum kind kind)
 	return r;
 }
 
-static int remove_ids(struct reclaiming *reclaiming, enum kind kind, int64_t first, int64_t last)
+static int remove_ids(struct reclaiming *reclaiming, enum row_kind kind, int64_t first,
+		      int64_t last)
 {
 	struct statement *const *statements = reclaiming->reclaim->statements;
 	int r = 0;
 
-	if (kind == FUNCTION) {
+	if (kind == ROW_FUNCTION) {
 		STATEMENT_BIND(statements[REMOVE_CODE], first, last);
 		r = statement_run(statements[REMOVE_CODE]);
 	}
@@ -369,7 +351,7 @@ static int remove_ids(struct reclaiming *reclaiming, enum kind kind, int64_t fir
 	return r < 0 ? r : statement_run(statements[REMOVE + (int)kind]);
 }
 
-static int remove_unused(struct reclaiming *reclaiming, enum kind kind)
+static int remove_unused(struct reclaiming *reclaiming, enum row_kind kind)
 {
 	const struct marks *marks = &reclaiming->marks[kind];
 	int r = 0;
@@ -397,9 +379,9 @@ static int run(struct reclaiming *reclaiming)
 		r = mark_strings(reclaiming, READ_SOURCES, 5);
 	if (r >= 0)
 		r = mark_strings(reclaiming, READ_GONE, 3);
-	for (enum kind kind = 0; r >= 0 && kind < N_KINDS; kind++)
+	for (enum row_kind kind = 0; r >= 0 && kind < N_ROW_KINDS; kind++)
 		r = mark_used(reclaiming, kind);
-	for (enum kind kind = 0; r >= 0 && kind < N_KINDS; kind++)
+	for (enum row_kind kind = 0; r >= 0 && kind < N_ROW_KINDS; kind++)
 		r = remove_unused(reclaiming, kind);
 	return r;
 }
@@ -411,7 +393,7 @@ static int find_end(struct reclaiming *reclaiming, int64_t newest)
 	int r;
 
 	STATEMENT_BIND(reclaim->statements[NEXT_WINDOW], reclaiming->to, reclaiming->to);
-	r = ask(reclaim->statements[NEXT_WINDOW], &reclaiming->end, 1);
+	r = statement_first(reclaim->statements[NEXT_WINDOW], &reclaiming->end, 1);
 	if (r == 0)
 		reclaiming->end = newest + 1;
 	return MIN(r, 0);
@@ -433,7 +415,7 @@ int store_reclaim_run(struct store_reclaim *reclaim, struct store_reclaim_range 
 	int r;
 
 	STATEMENT_BIND(reclaim->statements[HORIZON], newest);
-	r = ask(reclaim->statements[HORIZON], &horizon, 1);
+	r = statement_first(reclaim->statements[HORIZON], &horizon, 1);
 	if (r <= 0 || range->to == 0)
 		return r;
 	reclaiming.from = range->from;
@@ -459,7 +441,7 @@ int store_reclaim_merged(struct store_reclaim *reclaim, struct store_reclaim_ran
 	reclaiming.from = range->from;
 	/* to where a sum ends: the next part begins with a window that is there */
 	STATEMENT_BIND(reclaim->statements[NEXT_ID], range->from + MAX_MERGED - 1);
-	r = ask(reclaim->statements[NEXT_ID], &reclaiming.to, 1);
+	r = statement_first(reclaim->statements[NEXT_ID], &reclaiming.to, 1);
 	if (r <= 0)
 		return r;
 	reclaiming.to--;

@@ -46,16 +46,14 @@ void store_renew_forget(struct store_renew *renew)
 }
 
 /* 1; 0: there is none; or -errno. */
-static int ask(struct store_renew *renew, int which, struct age *ret)
+static int find(struct store_renew *renew, int which, struct age *ret)
 {
-	struct statement *row = renew->statements[which];
-	int r = statement_step(row);
+	int64_t row[2];
+	int r = statement_first(renew->statements[which], row, 2);
 
-	if (r <= 0)
-		return r;
-	*ret = (struct age){ statement_int(row, 0), statement_int(row, 1) };
-	r = statement_reset(row);
-	return r < 0 ? r : 1;
+	if (r > 0)
+		*ret = (struct age){ row[0], row[1] };
+	return r;
 }
 
 static int write_again(struct store_renew *renew, int64_t id, int64_t newest,
@@ -123,11 +121,11 @@ int store_renew_step(struct store_renew *renew, uint64_t n_windows)
 
 	if (renew->failed)
 		return 0;
-	r = ask(renew, OLDEST, &oldest);
+	r = find(renew, OLDEST, &oldest);
 	if (r > 0)
-		r = ask(renew, UNMARKED, &unmarked);
+		r = find(renew, UNMARKED, &unmarked);
 	if (r > 0)
-		r = ask(renew, NEWEST, &newest);
+		r = find(renew, NEWEST, &newest);
 	if (r <= 0)
 		return r;
 	if (!renew->below && is_due(&oldest, &unmarked, &newest, n_windows)) {
@@ -138,7 +136,7 @@ int store_renew_step(struct store_renew *renew, uint64_t n_windows)
 	if (!renew->below)
 		return 0;
 	STATEMENT_BIND(renew->statements[NEXT], renew->done, renew->below);
-	r = ask(renew, NEXT, &next);
+	r = find(renew, NEXT, &next);
 	if (r == 0)
 		return raise_horizons(renew);
 	if (r > 0)

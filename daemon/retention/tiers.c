@@ -61,20 +61,6 @@ void store_tiering_forget(struct store_tiering *tiering)
 	memset(tiering->merged, 0, sizeof(tiering->merged));
 }
 
-/* The first @n columns of the only row: 1, 0 if there is none, or -errno. */
-static int ask(struct store_tiering *tiering, int which, int64_t *ret, int n)
-{
-	struct statement *row = tiering->statements[which];
-	int r = statement_step(row);
-
-	if (r <= 0)
-		return r;
-	for (int i = 0; i < n; i++)
-		ret[i] = statement_int(row, i);
-	r = statement_reset(row);
-	return r < 0 ? r : 1;
-}
-
 /* A window that is looked at, and the one before it. */
 struct candidate {
 	int64_t id, start_us, end_us, slot, source;
@@ -191,7 +177,7 @@ static int find_newest_of(struct store_tiering *tiering, const struct store_merg
 {
 	STATEMENT_BIND(tiering->statements[NEWEST_OF], merge->windows[0].id,
 		       merge->windows[merge->n - 1].id);
-	return ask(tiering, NEWEST_OF, ret, 1);
+	return statement_first(tiering->statements[NEWEST_OF], ret, 1);
 }
 
 /* The span and the counts of the sum of @merge, which has the id of the first. */
@@ -218,8 +204,8 @@ static int ask_times(struct store_tiering *tiering, int64_t id, int64_t *horizon
 	int r;
 
 	STATEMENT_BIND(tiering->statements[HORIZON], id);
-	r = ask(tiering, HORIZON, horizon, 1);
-	return r < 0 ? r : ask(tiering, NEWEST, newest, 1);
+	r = statement_first(tiering->statements[HORIZON], horizon, 1);
+	return r < 0 ? r : statement_first(tiering->statements[NEWEST], newest, 1);
 }
 
 int store_tiering_look_up(struct store_tiering *tiering, const struct store_merge *merge)
@@ -298,7 +284,7 @@ static int remove_old(struct store_tiering *tiering, int64_t until_us,
 		      struct store_tiering_step *ret)
 {
 	int64_t oldest[2] = { 0, 0 };
-	int r = ask(tiering, OLDEST, oldest, 2);
+	int r = statement_first(tiering->statements[OLDEST], oldest, 2);
 
 	if (r <= 0 || oldest[1] > until_us)
 		return r < 0 ? r : 0;
@@ -322,7 +308,7 @@ static int reclaim(struct store_tiering *tiering)
 /* When the newest windows end: 1; 0 if there are none, or it cannot be; or -errno. */
 static int find_now(struct store_tiering *tiering, int64_t *ret)
 {
-	int r = ask(tiering, NOW, ret, 1);
+	int r = statement_first(tiering->statements[NOW], ret, 1);
 
 	return r <= 0 ? r : *ret >= 0 && *ret < INT64_MAX / 2;
 }

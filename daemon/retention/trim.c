@@ -109,33 +109,20 @@ void store_trim_forget(struct store_trim *trim)
 	trim->modules.reduce->pruned = (struct store_reclaim_range){ 0 };
 }
 
-static int ask(struct store_trim *trim, int which, int64_t *ret)
-{
-	struct statement *row = trim->statements[which];
-	int r;
-
-	*ret = 0;
-	r = statement_step(row);
-	if (r <= 0)
-		return r;
-	*ret = statement_int(row, 0);
-	return statement_reset(row);
-}
-
 int store_trim_measure(struct store_trim *trim, struct store_trim_size *ret)
 {
-	int64_t n_pages, n_free, page_bytes;
+	int64_t n_pages = 0, n_free = 0, page_bytes = 0;
 	int r;
 
-	r = ask(trim, N_PAGES, &n_pages);
+	r = statement_first(trim->statements[N_PAGES], &n_pages, 1);
 	if (r >= 0)
-		r = ask(trim, N_FREE_PAGES, &n_free);
+		r = statement_first(trim->statements[N_FREE_PAGES], &n_free, 1);
 	if (r >= 0)
-		r = ask(trim, PAGE_BYTES, &page_bytes);
+		r = statement_first(trim->statements[PAGE_BYTES], &page_bytes, 1);
 	if (r >= 0)
 		*ret = (struct store_trim_size){ (uint64_t)(n_pages * page_bytes),
 						 (uint64_t)((n_pages - n_free) * page_bytes) };
-	return r;
+	return MIN(r, 0);
 }
 
 /* 1: there may be more to do in this round. */

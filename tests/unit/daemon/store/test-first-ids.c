@@ -75,17 +75,17 @@ static void note_windows(struct store *store)
 
 static int64_t find(struct store *store, int64_t window)
 {
-	int64_t ids[N_FIRST_IDS];
+	int64_t ids[N_ROW_KINDS];
 	int r = store_first_ids_find(&store->first_ids, window, ids);
 
 	assert_in_range(r, 0, 1);
-	return r ? ids[FIRST_STRING] : -1;
+	return r ? ids[ROW_STRING] : -1;
 }
 
 static void an_id_that_comes_again_is_of_a_later_window(void **state)
 {
 	struct store *store = begin(*state);
-	int64_t window, last[N_FIRST_IDS];
+	int64_t window, last[N_ROW_KINDS];
 
 	note_windows(store);
 	assert_in_range(find(store, 1), 0, 899);
@@ -98,7 +98,7 @@ static void an_id_that_comes_again_is_of_a_later_window(void **state)
 	assert_int_equal(store_first_ids_find_window(&store->first_ids, 0, &window), 0);
 	assert_int_equal(window, 0);
 	assert_int_equal(store_first_ids_find_last(&store->first_ids, last), 0);
-	assert_int_equal(last[FIRST_STRING], 900);
+	assert_int_equal(last[ROW_STRING], 900);
 	end(store);
 }
 

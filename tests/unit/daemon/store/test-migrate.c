@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Databases of earlier versions. version-4.sql was written by the last store of version 4;
- * version-4-profiles.json has the profiles of its windows, one a line, as that store read them,
- * with the names of today. version-5.sql to version-7.sql are of the last stores of these
- * versions, with the same windows; version 8 added two columns to the last of them.
- */
+/* Databases of earlier versions are converted: what is in them then, and that they go on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,118 +9,13 @@
 #include <cmocka.h>
 
 #include <ctype.h>
-#include <errno.h>
-#include <signal.h>
-#include <sys/wait.h>
 
-#include "common/json/profile-json.h"
 #include "common/util/cleanup.h"
 #include "daemon/database/schema.h"
+#include "tests/support/old-databases.h"
 #include "tests/support/seeded-store.h"
 
-#define N_OLD_WINDOWS 5
-#define MAX_TEXT      65536
-
-static const char version_4[] =
-#include "version-4.sql.inc"
-	;
-
-static const char version_5[] =
-#include "version-5.sql.inc"
-	;
-
-static const char version_6[] =
-#include "version-6.sql.inc"
-	;
-
-static const char version_7[] =
-#include "version-7.sql.inc"
-	;
-
-static const char to_version_8[] =
-#include "daemon/database/migrate-7.sql.inc"
-	;
-
-static const char old_profiles[] =
-#include "version-4-profiles.json.inc"
-	;
-
-/* What all tests are done with in turn. */
-static const struct old {
-	int64_t version;
-	const char *database;
-	const char *changes;       /* of it since then */
-	const char *pruned;        /* what this column of counts is called */
-	unsigned int n_statements; /* that converting it takes, at least */
-} olds[] = {
-	{ 4, version_4, "", "folded", 20 },          { 5, version_5, "", "pruned", 10 },
-	{ 6, version_6, "", "pruned", 10 },          { 7, version_7, "", "pruned", 5 },
-	{ 8, version_7, to_version_8, "pruned", 5 },
-};
-
-static const struct old *old = olds;
-
-/* The old database, changed by @sql. */
-static void make_old(const char *path, const char *sql)
-{
-	sqlite3 *db;
-
-	write_file(path, "", 0);
-	db = temp_store_connect(path);
-	temp_store_run(db, old->database);
-	temp_store_run(db, old->changes);
-	temp_store_run(db, sql);
-	assert_int_equal(temp_store_number(db, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
-	sqlite3_close(db);
-}
-
-static int64_t number_in(const char *path, const char *sql)
-{
-	sqlite3 *db = temp_store_connect(path);
-	int64_t number = temp_store_number(db, sql);
-
-	sqlite3_close(db);
-	return number;
-}
-
-static struct profile *expected_profile(int64_t id)
-{
-	const char *line = old_profiles;
-	struct profile *profile = NULL;
-	struct fault fault = { 0 };
-
-	for (int64_t i = 1; i < id; i++)
-		line = strchr(line, '\n') + 1;
-	if (profile_json_read(&profile, line, strcspn(line, "\n"), &fault) < 0)
-		fail_msg("%s", fault.text);
-	return profile;
-}
-
-static void assert_window_is_there(struct store *store, int64_t id)
-{
-	_cleanup_(profile_freep) struct profile *expected = expected_profile(id);
-	_cleanup_(profile_freep) struct profile *profile = NULL;
-	struct window window;
-	struct fault fault;
-
-	assert_int_equal(store_read(store, id, &profile, &window, &fault), 1);
-	assert_true(profile_equal(expected, profile));
-	assert_memory_equal(&expected->counters, &profile->counters, sizeof(profile->counters));
-	assert_int_equal(window.start_us, 1700000000000000 + (id - 1) * 10000000);
-	assert_int_equal(window.length_us, 10000000);
-	assert_int_equal(window.samples, 999 + id);
-	assert_int_equal(window.lost, 3 * (id - 1));
-	assert_string_equal(window.mode, id == 4 ? "stack" : "stack+branch");
-}
-
-static void assert_old_windows_are_there(struct store *store)
-{
-	struct store_status status = temp_store_status(store);
-
-	assert_string_equal(status.moved_to, "");
-	for (int64_t id = 1; id <= N_OLD_WINDOWS; id++)
-		assert_window_is_there(store, id);
-}
+#define MAX_TEXT 65536
 
 static void test_all_windows_are_there(void **state)
 {
@@ -354,147 +244,6 @@ static void test_what_a_user_added_is_kept(void **state)
 			 2);
 }
 
-/* Under sanitizers each kill takes ten times as long. */
-#ifdef __SANITIZE_ADDRESS__
-#define KILL_EVERY 10
-#else
-#define KILL_EVERY 1
-#endif
-
-static unsigned int n_statements_left;
-
-static int count_statement(unsigned int event, void *userdata, void *statement, void *sql)
-{
-	if (n_statements_left-- == 0)
-		raise(SIGKILL);
-	return 0;
-}
-
-/* SQLite calls this for each database that is opened. */
-static int trace_statements(sqlite3 *db, const char **error, const void *api)
-{
-	return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_statement, NULL);
-}
-
-/* Opens the database in a process that is killed before the statement after the first @n; false
- * where there were not as many. */
-static bool open_and_kill(const char *path, unsigned int n)
-{
-	int status;
-	pid_t pid;
-
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		n_statements_left = n;
-		sqlite3_auto_extension((void (*)(void))trace_statements);
-		store_free(temp_store_open(path, 0));
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
-	return WIFSIGNALED(status);
-}
-
-/* A column and names that version 4 has, a column of version 6, a table of version 7, a column of
- * version 8 and a table of version 9. */
-static void assert_all_or_nothing(const char *path, bool converted)
-{
-	assert_int_equal(number_in(path, "SELECT count(*) FROM pragma_table_info('stack_count') "
-					 "WHERE name = 'folded'"),
-			 !converted && old->version == 4);
-	assert_int_equal(number_in(path, "SELECT count(*) FROM counter WHERE name LIKE 'seams%'"),
-			 !converted && old->version == 4 ? 4 : 0);
-	assert_int_equal(number_in(path, "SELECT count(*) FROM pragma_table_info('process') "
-					 "WHERE name = 'restricted'"),
-			 converted || old->version >= 6);
-	assert_int_equal(number_in(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'mark'"),
-			 converted || old->version >= 7);
-	assert_int_equal(number_in(path, "SELECT count(*) FROM "
-					 "pragma_table_info('function_counts') "
-					 "WHERE name = 'processes'"),
-			 converted || old->version >= 8);
-	assert_int_equal(number_in(path, "SELECT count(*) FROM sqlite_schema WHERE "
-					 "name = 'variance'"),
-			 converted);
-}
-
-static void test_a_kill_at_any_statement(void **state)
-{
-	struct temp_store *stored = *state;
-	unsigned int n_old = 0, n_converted = 0;
-	struct store *store;
-	bool killed = true;
-	int64_t version;
-
-	for (unsigned int n = 0; killed; n += KILL_EVERY) {
-		make_old(stored->path, "");
-		killed = open_and_kill(stored->path, n);
-		version = number_in(stored->path, "PRAGMA user_version");
-		assert_true(version == old->version || version == STORE_VERSION);
-		n_old += version == old->version;
-		n_converted += version == STORE_VERSION;
-		assert_all_or_nothing(stored->path, version == STORE_VERSION);
-		store = temp_store_open(stored->path, 0);
-		assert_old_windows_are_there(store);
-		store_free(store);
-		temp_store_check(stored->path);
-		temp_store_done(stored);
-		temp_store_init(stored);
-	}
-	assert_true(n_old > old->n_statements / KILL_EVERY && n_converted > 3 / KILL_EVERY);
-}
-
-static void test_another_writer_puts_it_off(void **state)
-{
-	const struct store_settings settings = { 0 };
-	struct temp_store *stored = *state;
-	struct store *store = NULL;
-	struct fault fault;
-	char text[100];
-	sqlite3 *db;
-
-	make_old(stored->path, "");
-	db = temp_store_connect(stored->path);
-	temp_store_run(db, "BEGIN IMMEDIATE");
-	assert_int_equal(store_open(&store, stored->path, &settings, &fault), -EBUSY);
-	snprintf(text, sizeof(text), "; version %d could not be converted", (int)old->version);
-	assert_non_null(strstr(fault.text, text));
-	temp_store_run(db, "ROLLBACK");
-	assert_int_equal(temp_store_number(db, "PRAGMA user_version"), old->version);
-	sqlite3_close(db);
-	store = temp_store_open(stored->path, 0);
-	assert_old_windows_are_there(store);
-	store_free(store);
-}
-
-/* The database as it was is found under another name; the store begins a new one. */
-static void assert_moved_away(const struct temp_store *stored, const char *why, int64_t version)
-{
-	struct store *store = temp_store_open(stored->path, 0);
-	struct store_status status = temp_store_status(store);
-	char sql[100];
-
-	assert_non_null(strstr(status.why_moved, why));
-	assert_memory_equal(status.moved_to, stored->path, strlen(stored->path));
-	assert_int_equal(status.n_windows, 0);
-	assert_int_equal(add_seed(store, 1), 1);
-	store_free(store);
-	assert_int_equal(number_in(status.moved_to, "PRAGMA user_version"), version);
-	assert_int_equal(number_in(status.moved_to, "SELECT count(*) FROM window"), N_OLD_WINDOWS);
-	snprintf(sql, sizeof(sql), "SELECT sum(%s) FROM stack_count", old->pruned);
-	number_in(status.moved_to, sql);
-	assert_int_equal(unlink(stored->path), 0);
-}
-
-static void test_what_cannot_be_converted_stays_as_it_was(void **state)
-{
-	struct temp_store *stored = *state;
-
-	make_old(stored->path, "DROP TABLE counter");
-	assert_moved_away(stored, "no such table: counter", old->version);
-}
-
 static struct profile *profile_without_variances(uint64_t seed)
 {
 	struct profile *p = random_profile(seed, 0);
@@ -570,16 +319,6 @@ static void test_windows_that_version_8_wrote(void **state)
 	temp_store_check(stored->path);
 }
 
-static void test_other_versions_are_moved_away(void **state)
-{
-	struct temp_store *stored = *state;
-
-	make_old(stored->path, "PRAGMA user_version = 3");
-	assert_moved_away(stored, "version 3 ", 3);
-	make_old(stored->path, "PRAGMA user_version = 10");
-	assert_moved_away(stored, "version 10 ", 10);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -591,19 +330,11 @@ int main(void)
 		STORE_TEST(test_it_goes_on),
 		STORE_TEST(test_a_counter_of_unknown_name_is_skipped),
 		STORE_TEST(test_what_a_user_added_is_kept),
-		STORE_TEST(test_a_kill_at_any_statement),
-		STORE_TEST(test_another_writer_puts_it_off),
-		STORE_TEST(test_what_cannot_be_converted_stays_as_it_was),
-		STORE_TEST(test_other_versions_are_moved_away),
 	};
 
 	const struct CMUnitTest of_version_8[] = { STORE_TEST(test_windows_that_version_8_wrote) };
 	int n_failed = cmocka_run_group_tests(of_version_8, NULL, NULL);
 
-	for (size_t i = 0; i < ARRAY_SIZE(olds); i++) {
-		old = &olds[i];
-		printf("a database of version %d\n", (int)old->version);
-		n_failed += cmocka_run_group_tests(tests, NULL, NULL);
-	}
+	RUN_WITH_EACH_OLD(tests, n_failed);
 	return n_failed;
 }
