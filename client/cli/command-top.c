@@ -99,7 +99,7 @@ static int add_top(struct tops *tops, const struct options *options, const char 
 	from.event = event;
 	from.counts = options_counts_suffice(options, &from.by);
 	from.tables = options_top_tables(options);
-	from.sum_processes = from.tables != 0 && options_top_sums_processes(options);
+	from.sum_processes = options_top_sums_processes(options);
 	if (from.counts && from.by <= FUNCTIONS_BY_PROCESS && options->order == 0)
 		from.limit = options->top.n_rows;
 	r = options->cluster.url ?

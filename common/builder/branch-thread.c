@@ -64,7 +64,7 @@ static struct group *next_group(struct branch_thread *t, unsigned int number)
 	return ends ? NULL : &t->groups[number % N_GROUPS];
 }
 
-/* The records of samples lie far apart: prefetches those of one. */
+/* The records of samples lie far apart: prefetches those of one into the second cache. */
 static void prefetch(const struct counted_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->n_rows; i += ROWS_A_CACHE_LINE)

@@ -348,7 +348,7 @@ static int finish(struct recording *r, struct fault *fault)
 }
 
 /* The place of a record is known from the one before, so that each would wait for memory: the bytes
- * of those some way ahead are asked for, as many as this one has. */
+ * of those some way ahead are asked for into the second cache, as many as this one has. */
 static void prefetch_ahead(const char *p, size_t size, uint64_t left)
 {
 	if (PREFETCH_AHEAD + size > left)

@@ -42,5 +42,6 @@ bool options_top_sums_processes(const struct options *options)
 {
 	enum view_by by = options->top.by;
 
-	return by == VIEW_BRANCH || by == VIEW_BRANCH_SITE || by == VIEW_BLOCK;
+	return options_top_tables(options) != 0 &&
+	       (by == VIEW_BRANCH || by == VIEW_BRANCH_SITE || by == VIEW_BLOCK);
 }

@@ -13,6 +13,8 @@ bool options_counts_suffice(const struct options *options, enum functions_by *re
 /* Else the tables of a profile that top needs, see tables.h; 0: all. */
 unsigned int options_top_tables(const struct options *options);
 
-/* Whether top shows branches or blocks of all processes together: then who took them is not needed.
+/*
+ * Whether top shows branches or blocks of all processes together, and no other table: then who took
+ * them is not needed.
  */
 bool options_top_sums_processes(const struct options *options);
