@@ -10,12 +10,20 @@ static bool cannot_wait(const struct drain_pace *pace, const struct drain_pace_v
 	       view->n_ticks > pace->n_ticks + DRAIN_PACE_TICKS;
 }
 
+static int longest_wait_ms(const struct drain_pace_view *view)
+{
+	uint64_t ms = view->window_us / 1000 / 5;
+
+	ms = MAX(ms, (uint64_t)DRAIN_PACE_SHORT_MS);
+	return (int)MIN(ms, (uint64_t)DRAIN_PACE_MOST_MS);
+}
+
 int drain_pace_next(struct drain_pace *pace, const struct drain_pace_view *view)
 {
 	if (cannot_wait(pace, view))
 		pace->wait_ms = DRAIN_PACE_LEAST_MS;
 	else
-		pace->wait_ms = MIN(2 * pace->wait_ms, DRAIN_PACE_MOST_MS);
+		pace->wait_ms = MIN(2 * pace->wait_ms, longest_wait_ms(view));
 	pace->n_tasks = view->n_tasks;
 	pace->n_ticks = view->n_ticks;
 	return pace->wait_ms;

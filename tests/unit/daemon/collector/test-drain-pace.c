@@ -6,11 +6,12 @@
 
 #include <cmocka.h>
 
+#include "common/util/macro.h"
 #include "daemon/collector/drain-pace.h"
 
 static void let_it_rest(struct drain_pace *pace, const struct drain_pace_view *view)
 {
-	while (drain_pace_next(pace, view) < DRAIN_PACE_MOST_MS)
+	while (drain_pace_next(pace, view) < DRAIN_PACE_SHORT_MS)
 		;
 }
 
@@ -25,6 +26,29 @@ static void waits_become_longer_while_nothing_presses(void **state)
 	assert_int_equal(drain_pace_next(&pace, &view), 1000);
 }
 
+/* By the length of windows, in us, and in ms. */
+static void a_window_is_not_late_by_half_its_length(void **state)
+{
+	static const struct {
+		uint64_t window_us;
+		int most_ms;
+	} lengths[] = { { 1000000, 1000 },
+			{ 6000000, 1200 },
+			{ 10000000, 2000 },
+			{ 60000000, 2000 },
+			{ 3600000000ull, 2000 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		const struct drain_pace_view view = { .window_us = lengths[i].window_us };
+		struct drain_pace pace = {};
+		int wait_ms = 0;
+
+		for (int k = 0; k < 10; k++)
+			wait_ms = drain_pace_next(&pace, &view);
+		assert_int_equal(wait_ms, lengths[i].most_ms);
+	}
+}
+
 static void many_events_of_tasks_make_the_next_drain_come_soon(void **state)
 {
 	struct drain_pace_view view = { .n_tasks = 1000 };
@@ -32,7 +56,7 @@ static void many_events_of_tasks_make_the_next_drain_come_soon(void **state)
 
 	let_it_rest(&pace, &view);
 	view.n_tasks += DRAIN_PACE_TASKS;
-	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_MOST_MS);
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_SHORT_MS);
 	view.n_tasks += DRAIN_PACE_TASKS + 1;
 	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
 }
@@ -62,6 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_become_longer_while_nothing_presses),
+		cmocka_unit_test(a_window_is_not_late_by_half_its_length),
 		cmocka_unit_test(many_events_of_tasks_make_the_next_drain_come_soon),
 		cmocka_unit_test(ticks_that_fill_their_tables_are_looked_after),
 		cmocka_unit_test(phases_do_not_become_longer),
