@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread drains the sampler one to four times a second, or when a ring fills up. Events come in
- * order of time. A window is closed at the first event after its end, or once all before has come.
+ * The thread drains the sampler every two seconds to four times a second, when a ring fills up, and
+ * when a window ends. Events come in order of time. A window is closed at the first event after its
+ * end, or once all before has come.
  */
 #include "daemon/collector/collector.h"
 
@@ -29,6 +30,7 @@
 #include "daemon/collector/unit.h"
 #include "daemon/collector/window-clock.h"
 #include "daemon/collector/window-quality.h"
+#include "daemon/sampler/drain.h"
 #include "daemon/window/window-queue.h"
 
 /* Most streams are seen once in a window, and would take more space than all other counts. */
@@ -200,7 +202,7 @@ static int drain(struct collector *c)
 	if (now < c->clock.end_ns)
 		add_losses(c, UINT64_MAX);
 	r = sampler_drain(c->samples.sampler, on_event, c);
-	c->complete_ns = c->drained_ns;
+	c->complete_ns = MAX(c->drained_ns, now - DRAIN_PATIENCE_NS);
 	c->drained_ns = now;
 	return r;
 }
@@ -241,6 +243,15 @@ static int turn(struct collector *c)
 	return r;
 }
 
+/* @most_ms, or when all before the window's end has come. */
+static int wait_ms(const struct collector *c, int most_ms)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), end = c->clock.end_ns + DRAIN_PATIENCE_NS;
+	uint64_t left_ms = now < end ? (end - now) / 1000000 + 1 : 1;
+
+	return (int)MIN(left_ms, (uint64_t)most_ms);
+}
+
 /* A ring that fills up ends any wait. */
 static void wait_for_work(struct collector *c)
 {
@@ -255,9 +266,10 @@ static void wait_for_work(struct collector *c)
 		{ .fd = sampler_fd(c->samples.sampler), .events = POLLIN },
 		{ .fd = c->wake_fd, .events = POLLIN },
 	};
+	int pace_ms = drain_pace_next(&c->pace, &view);
 	uint64_t n;
 
-	poll(fds, ARRAY_SIZE(fds), drain_pace_next(&c->pace, &view));
+	poll(fds, ARRAY_SIZE(fds), wait_ms(c, pace_ms));
 	if (fds[1].revents)
 		(void)!read(c->wake_fd, &n, sizeof(n));
 }

@@ -5,9 +5,11 @@
 
 static bool cannot_wait(const struct drain_pace *pace, const struct drain_pace_view *view)
 {
+	uint64_t seconds = MAX((uint64_t)pace->wait_ms / 1000, (uint64_t)1);
+
 	return pace->wait_ms == 0 || view->changes_phase ||
-	       view->n_tasks > pace->n_tasks + DRAIN_PACE_TASKS ||
-	       view->n_ticks > pace->n_ticks + DRAIN_PACE_TICKS;
+	       view->n_tasks > pace->n_tasks + DRAIN_PACE_TASKS * seconds ||
+	       view->n_ticks > pace->n_ticks + DRAIN_PACE_TICKS * seconds;
 }
 
 static int longest_wait_ms(const struct drain_pace_view *view)

@@ -33,7 +33,7 @@ enum interned_kind {
 
 struct interned {
 	int64_t id, seen;
-	bool added; /* just now: no row refers to it but those that are remembered */
+	bool added; /* in this window, as was all that refers to it */
 };
 
 /* The row 0: none. */

@@ -153,6 +153,14 @@ static int move(const struct perf_event_header *record, struct waiting *ret, voi
 	return record_copies_add(&d->copies, record, ret);
 }
 
+/* All rings were empty at @empty_ns: whatever comes is of that time, but for DRAIN_PATIENCE_NS. */
+static int hand_on_old(struct drain *d, uint64_t empty_ns, drain_handler handler, void *userdata)
+{
+	int r = order_finish_until(d->order, empty_ns - MIN(empty_ns, DRAIN_PATIENCE_NS));
+
+	return r < 0 ? r : hand_on(d, handler, userdata);
+}
+
 /*
  * A record that waits long holds its whole chunk. So once there are many of them, what waits is
  * moved together; next when there are twice as many as it needs: *@many.
@@ -183,6 +191,8 @@ int drain_run(struct drain *drain, struct cpus *cpus, drain_handler handler, voi
 			    order_finish_round(drain->order);
 		if (k >= 0)
 			k = hand_on(drain, handler, userdata);
+		if (k >= 0 && r == 0)
+			k = hand_on_old(drain, until_ns, handler, userdata);
 		if (k >= 0)
 			k = pack(drain, &many);
 		if (k < 0)

@@ -37,14 +37,14 @@ struct running_kernel *sampler_kernel(struct sampler *sampler);
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler);
 
-/* Readable (epoll) when a ring fills up. Otherwise a few drains a second are enough. */
+/* Readable (epoll) when a ring fills up. Otherwise a drain every two seconds is enough. */
 int sampler_fd(const struct sampler *sampler);
 
 /*
  * Drains the rings, and hands events to @handler in order of time. Also follows CPUs that come and
  * go. The first call begins with a scan of /proc. The events are at least those that were written
- * before the previous call, see drain_run(). Ends at the first negative answer of @handler, and
- * returns it, or another -errno. Samples have source 0.
+ * before the previous call, or DRAIN_PATIENCE_NS before this one, see drain_run(). Ends at the
+ * first negative answer of @handler, and returns it, or another -errno. Samples have source 0.
  */
 typedef int (*sampler_handler)(const struct event *event, void *userdata);
 int sampler_drain(struct sampler *sampler, sampler_handler handler, void *userdata);

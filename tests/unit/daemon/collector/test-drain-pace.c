@@ -27,7 +27,7 @@ static void waits_become_longer_while_nothing_presses(void **state)
 }
 
 /* By the length of windows, in us, and in ms. */
-static void a_window_is_not_late_by_half_its_length(void **state)
+static void waits_are_shorter_while_windows_are(void **state)
 {
 	static const struct {
 		uint64_t window_us;
@@ -61,6 +61,21 @@ static void many_events_of_tasks_make_the_next_drain_come_soon(void **state)
 	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
 }
 
+/* What is many in a wait of two seconds is twice what is many in one. */
+static void a_longer_wait_sees_more(void **state)
+{
+	struct drain_pace_view view = { .window_us = 10000000 };
+	struct drain_pace pace = {};
+
+	while (drain_pace_next(&pace, &view) < DRAIN_PACE_MOST_MS)
+		;
+	view.n_tasks += 2 * DRAIN_PACE_TASKS;
+	view.n_ticks += 2 * DRAIN_PACE_TICKS;
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_MOST_MS);
+	view.n_tasks += 2 * DRAIN_PACE_TASKS + 1;
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
+}
+
 static void ticks_that_fill_their_tables_are_looked_after(void **state)
 {
 	struct drain_pace_view view = { .n_ticks = 1000 };
@@ -86,8 +101,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_become_longer_while_nothing_presses),
-		cmocka_unit_test(a_window_is_not_late_by_half_its_length),
+		cmocka_unit_test(waits_are_shorter_while_windows_are),
 		cmocka_unit_test(many_events_of_tasks_make_the_next_drain_come_soon),
+		cmocka_unit_test(a_longer_wait_sees_more),
 		cmocka_unit_test(ticks_that_fill_their_tables_are_looked_after),
 		cmocka_unit_test(phases_do_not_become_longer),
 	};
