@@ -76,6 +76,6 @@ void collector_get_stack_counts(const struct collector *collector,
 size_t collector_get_short_stacks(const struct collector *collector,
 				  struct short_stacks_object ret[static SHORT_STACKS_SHOWN]);
 
-/* When the thread began its last turn (CLOCK_MONOTONIC, us). It turns every two seconds at
- * least, and at the start counts as having turned. */
+/* When the thread began its last turn (CLOCK_MONOTONIC, us). It turns at least every two
+ * seconds, and at the start counts as having turned. */
 uint64_t collector_get_turn(const struct collector *collector);

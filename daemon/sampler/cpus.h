@@ -48,8 +48,8 @@ int cpus_fd(const struct cpus *cpus);
 int cpus_start(struct cpus *cpus);
 void cpus_stop(struct cpus *cpus);
 
-/* Follows CPUs that come and go, and changes phases: to be called every two seconds from
- * cpus_start() on, a few times a second where there are phases. 0 or -errno. */
+/* Follows CPUs that come and go, and changes phases: to be called at least every two
+ * seconds from cpus_start() on, and a few times a second where there are phases. 0 or -errno. */
 int cpus_follow(struct cpus *cpus);
 
 /* See sampler_slow(). */

@@ -18,7 +18,7 @@
 #include "common/util/macro.h"
 #include "daemon/sampler/cpus.h"
 
-/* Allowed from when a record is stamped until it is in its ring, of which a guest may be robbed. */
+/* Allowed from when a record is stamped until it is in its ring: a guest's CPU may stand still. */
 #define DRAIN_PATIENCE_NS 250000000ull
 
 #define DRAIN_COPIES_BYTES (2u << 20) /* about; wait while rings have more: two slices of each */
@@ -45,8 +45,8 @@ int drain_copy(struct drain *drain, struct cpus *cpus);
 /*
  * Copies what is in the rings, and hands on at least what was written before the previous call, or
  * DRAIN_PATIENCE_NS before this one; where rings hold more than a slice, also what is earlier than
- * what is left in them. Ends at the
- * first negative answer of @handler, and returns it, or another -errno.
+ * what is left in them. Ends at the first negative answer of @handler, and returns it, or another
+ * -errno.
  */
 int drain_run(struct drain *drain, struct cpus *cpus, drain_handler handler, void *userdata);
 
