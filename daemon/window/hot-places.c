@@ -26,11 +26,7 @@ struct ranked {
 
 uint64_t hot_places_object(const struct profile_object *object)
 {
-	uint64_t hash = fnv_add_number(FNV_BASIS, object->kind);
-
-	hash = fnv_add_number(hash, (uint64_t)object->major << 32 | object->minor);
-	hash = fnv_add_number(hash, object->inode);
-	return fnv_add_text(hash, object->path) | 1;
+	return fnv_add_text(fnv_add_number(FNV_BASIS, object->kind), object->path) | 1;
 }
 
 static bool is_of_kernel(const struct profile_object *object)

@@ -32,5 +32,8 @@ struct hot_places {
  */
 int hot_places_rank(struct hot_places **ret, const struct profile *profile, double share);
 
-/* A hash of what tells an object that is mapped from others. */
+/*
+ * A hash of what tells an object that a process maps from its others: the kind and the path alone,
+ * as a profile that is named has the build-id of a trusted file in place of its device and inode.
+ */
 uint64_t hot_places_object(const struct profile_object *object);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Stacks of hot functions, with the real daemon: hot_share.py BRANCHCTL BRANCHD KNOWN-STACKS.
 
-With HotShare=30% CaptureShare=40% the cold function of a program whose shares are known is captured eight times more
+With HotShare=20% CaptureShare=40% the cold function of a program whose shares are known is captured eight times more
 rarely than the two others. It keeps all its samples, and its stacks their shares.
 """
 
@@ -19,9 +19,10 @@ from harness import check, finish, run
 
 BRANCHD, KNOWN = (os.path.abspath(path) for path in sys.argv[2:4])
 FREQUENCY, SECONDS = 1999, 13  # windows have two seconds, and the first does not know what is hot
-POLICY = "HotShare=30%\nCaptureShare=40%"
+POLICY = "HotShare=20%\nCaptureShare=40%"
 POINTS = 4  # four standard deviations of the stacks of 5000 samples of which 40 % are captured
-OFF = 0.05  # of the share of ticks: of 40 and 5 %, of what is cold
+OFF = 0.03  # of the share of ticks: were all hot, it would be off by more, as a third of what is cold is
+NOISE = 2  # points that two runs of the program may differ by: the kernel and other programs share its CPU
 
 
 def run_program():
@@ -83,9 +84,9 @@ def check_ticks(socket, pid):
 
 
 def check_status(socket):
-    check(document(socket, "status")["sampling"]["hot_percent"] == 30, document(socket, "status")["sampling"])
+    check(document(socket, "status")["sampling"]["hot_percent"] == 20, document(socket, "status")["sampling"])
     out = run("--socket", socket, "status")[1]
-    check("CaptureShare= is 40 % of functions with HotShare= 30 %" in out, "status says nothing of it:", out)
+    check("CaptureShare= is 40 % of functions with HotShare= 20 %" in out, "status says nothing of it:", out)
 
 
 def reload(folder, daemon, socket):
@@ -108,7 +109,8 @@ def check_diff(socket, before):
     rows = {row["new"]["symbol"]: row for row in diff["functions"] if row["old"] and row["new"]}
     for name in "add", "mix", "turn", "first", "second":
         check(name in rows and rows[name]["new"]["total"] > 1000, name, "is missing:", sorted(rows))
-        check(not rows[name]["significant"] and not rows[name]["total_significant"], name, "differs:", rows[name])
+        for significant, delta in ("significant", "delta_percent"), ("total_significant", "total_delta_percent"):
+            check(not rows[name][significant] or abs(rows[name][delta]) < NOISE, name, "differs:", rows[name])
 
 
 with tempfile.TemporaryDirectory() as folder:

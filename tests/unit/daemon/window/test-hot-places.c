@@ -115,6 +115,23 @@ static void test_there_is_a_limit(void **state)
 	free(places);
 }
 
+/* A profile that is named knows a trusted file by its build-id, a mapping by device and inode. */
+static void test_objects_are_found_among_the_mapped_ones(void **state)
+{
+	const struct profile_object mapped = {
+		.kind = OBJECT_FILE, .path = "/usr/bin/x", .major = 8, .minor = 1, .inode = 42
+	};
+	const struct profile_object named = {
+		.kind = OBJECT_FILE, .path = "/usr/bin/x", .build_id = { 1 }, .n_build_id = 1
+	};
+	const struct profile_object other = { .kind = OBJECT_FILE, .path = "/usr/bin/y" };
+	const struct profile_object memory = { .kind = OBJECT_MEMORY, .path = "/usr/bin/x" };
+
+	assert_true(hot_places_object(&mapped) == hot_places_object(&named));
+	assert_true(hot_places_object(&mapped) != hot_places_object(&other));
+	assert_true(hot_places_object(&mapped) != hot_places_object(&memory));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +139,7 @@ int main(void)
 		cmocka_unit_test(test_code_without_functions_is_one),
 		cmocka_unit_test(test_the_kernel_is_ranked_by_all_samples),
 		cmocka_unit_test(test_there_is_a_limit),
+		cmocka_unit_test(test_objects_are_found_among_the_mapped_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
