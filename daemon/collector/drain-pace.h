@@ -3,8 +3,8 @@
  * How long the collector waits until it drains the rings again, unless one fills up before. Samples
  * can wait for two seconds, or for one while windows are short: a wake-up costs as much as many of
  * them, and an idle CPU is to sleep. What cannot wait is seen at a drain, and then the next ones
- * come soon: processes come and go, whose files are to be opened while they run; or ticks fill
- * their tables, which wake nobody.
+ * come soon: many programs start, with ten events or more each, some of whose files can be opened
+ * only while they run; or ticks fill their tables, which wake nobody.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #define DRAIN_PACE_LEAST_MS 250
 #define DRAIN_PACE_SHORT_MS 1000 /* the most while windows are short */
 #define DRAIN_PACE_MOST_MS  2000
-#define DRAIN_PACE_TASKS    25  /* events in a second or less, more of which are many */
+#define DRAIN_PACE_TASKS    100 /* events in a second or less, more of which are many */
 #define DRAIN_PACE_TICKS    128 /* entries of a CPU's table that came into use, likewise */
 
 /* What one drain saw. */

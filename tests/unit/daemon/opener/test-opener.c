@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
@@ -176,6 +177,29 @@ static void test_another_file_by_that_name(void **state)
 	assert_int_equal(try_path(f, f->path, inode_of(f->path) + 1), -ESTALE);
 	assert_int_equal(try_path(f, "/no/such/file", 1), -ENOENT);
 	assert_int_equal(try_path(f, "no path", 1), -ENOENT);
+}
+
+/* It has left nothing in /proc; in some containers nobody may follow the root of process 1. */
+static void test_a_file_of_a_process_that_has_ended(void **state)
+{
+	struct fixture *f = *state;
+	struct file_identity identity;
+	struct opener_file file;
+	pid_t ended = fork();
+	int fd;
+
+	if (ended == 0)
+		_exit(0);
+	assert_int_equal(waitpid(ended, NULL, 0), ended);
+	make_file(f->path, "x");
+	file = named(f->path, inode_of(f->path));
+	file.pid = ended;
+	fd = opener_open(f->opener, &file, &identity);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(identity.inode, file.inode);
+	file.inode++;
+	assert_true(opener_open(f->opener, &file, &identity) < 0);
 }
 
 /* Inode numbers are unique on one file system only, and who mounts one has any. */
@@ -456,6 +480,7 @@ int main(void)
 		TEST(test_who_may_write_is_told),
 		TEST(test_owners_on_a_nosuid_mount_are_not_believed),
 		TEST(test_another_file_by_that_name),
+		TEST(test_a_file_of_a_process_that_has_ended),
 		TEST(test_a_file_of_another_device),
 		TEST(test_what_is_no_file_is_not_opened),
 		TEST(test_a_path_that_changes_meanwhile),
