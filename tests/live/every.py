@@ -116,7 +116,8 @@ def check_restart(failures, path, daemon):
         output, errors = reports.communicate(timeout=60)
         check(failures, reports.returncode == 0, "exit status", reports.returncode)
         check(failures, errors.count("waits for the daemon") == 1, errors)
-        check(failures, errors.count("samples of 1 window are missing") == 1, errors)
+        # the open window, and on a busy machine one that was not stored yet
+        check(failures, len(re.findall(r"samples of [12] windows? are missing", errors)) == 1, errors)
         check(failures, re.search(r": [1-9]\d* samples?, ", output), "no samples of the second daemon:", output)
         reports = every(path, "-n", "1")
         check(failures, " to " in reports.stdout.readline(), "no report of the second daemon")
