@@ -12,6 +12,7 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "common/util/macro.h"
+#include "daemon/opener/root-directory.h"
 
 #define KEPT_US 1000000
 
@@ -40,11 +41,12 @@ static const uint32_t remote[] = {
 
 static bool is_of_system(dev_t device)
 {
-	static const char *const paths[] = { "/proc/1/root/", "/proc/1/root/usr" };
+	static const char *const paths[] = { ".", "usr" };
+	_cleanup_close_ int root = root_directory_open_first();
 	struct stat st;
 
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		if (stat(paths[i], &st) == 0 && st.st_dev == device)
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && root >= 0; i++)
+		if (fstatat(root, paths[i], &st, 0) == 0 && st.st_dev == device)
 			return true;
 	return false;
 }

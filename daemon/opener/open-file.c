@@ -2,8 +2,7 @@
 /*
  * The most exact way comes first: /proc/PID/map_files leads to the mapped file whatever its name is
  * by now. A path is resolved within the root directory of the process, so that a link there does
- * not lead to a file here. A process that has ended leaves only the root of process 1, or where
- * nobody may follow that, as in some containers, the one here.
+ * not lead to a file here. A process that has ended leaves only the root of process 1.
  *
  * Each way ends in an O_PATH descriptor, which acts on nothing. Only what is a regular file, on a
  * local file system, with the right inode, is then opened for reading, and handed over if it is the
@@ -27,6 +26,7 @@
 #include "common/util/macro.h"
 #include "daemon/opener/file-system.h"
 #include "daemon/opener/found-file.h"
+#include "daemon/opener/root-directory.h"
 #include "daemon/opener/same-file.h"
 
 #define DELETED       " (deleted)"
@@ -83,16 +83,16 @@ static int open_executable(const struct opener_request *request, struct file_ide
 	return open_found(open_path(link), request, ret);
 }
 
-static int open_within(const char *root_path, const char *path,
-		       const struct opener_request *request, struct file_identity *ret)
+/* Takes @below, a root directory or -errno. */
+static int open_below(int below, const char *path, const struct opener_request *request,
+		      struct file_identity *ret)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	_cleanup_close_ int root = -1;
+	_cleanup_close_ int root = below;
 	int found;
 
-	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return -errno;
+		return root;
 	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	return open_found(found < 0 ? -errno : found, request, ret);
 }
@@ -111,23 +111,16 @@ static bool may_go_on(int r)
 	       r != -ENOMEM;
 }
 
-/* By its name, as the process sees it, else as process 1 or this one does. */
+/* By its name, as the process sees it, else as process 1 does. */
 static int open_by_name(const struct opener_request *request, const char *path,
 			struct file_identity *ret)
 {
-	char own[MAX_PROC_PATH];
-	const char *roots[] = { own, "/proc/1/root", "/" };
-	int first = 0;
+	int r = open_below(root_directory_open(request->pid), path, request, ret), again;
 
-	snprintf(own, sizeof(own), "/proc/%d/root", request->pid);
-	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
-		int r = open_within(roots[i], path, request, ret);
-
-		if (!may_go_on(r))
-			return r;
-		first = i == 0 ? r : first;
-	}
-	return first;
+	if (!may_go_on(r) || request->pid == 1)
+		return r;
+	again = open_below(root_directory_open_first(), path, request, ret);
+	return again >= 0 ? again : r;
 }
 
 int open_file(const struct opener_request *request, const char *path, struct file_identity *ret)

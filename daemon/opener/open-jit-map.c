@@ -21,6 +21,7 @@
 #include "common/util/clock.h"
 #include "common/util/macro.h"
 #include "daemon/opener/found-file.h"
+#include "daemon/opener/root-directory.h"
 
 #define TICK_US 20000 /* the kernel's start of a process is less exact than this */
 
@@ -64,24 +65,6 @@ static bool is_as_old(int process, uint64_t age_us)
 		return false;
 	start_us = ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 	return start_us + age_us <= clock_us(CLOCK_BOOTTIME) + TICK_US;
-}
-
-static int open_root(int32_t pid)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/root", pid);
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-/* The root of process 1; in a container, which has none, that of this process. */
-static int open_first_root(void)
-{
-	int fd = open_root(1);
-
-	return fd < 0 ? open_root(getpid()) : fd;
 }
 
 /*
@@ -151,6 +134,6 @@ int open_jit_map(const struct opener_request *request, struct file_identity *ret
 	struct stat st;
 
 	if (root < 0)
-		root = open_first_root();
+		root = root_directory_open_first();
 	return found_file_open(find_map(root, pid), request, is_its_map, &st, ret);
 }

@@ -2,7 +2,7 @@
 /*
  * The file in which a process names the functions that it compiles: /tmp/perf-PID.map, as the
  * process sees the folder, and with the pid that it has in its own namespace. Of one that has ended
- * it is the file that process 1 sees.
+ * it is the file that process 1 sees, see root_directory_open_first().
  *
  * Anybody may put a file there, so its owner must be the process's user or root. The process may
  * have mounted a file of root's there: that must be one that everybody may read.

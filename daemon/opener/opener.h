@@ -52,11 +52,11 @@ struct opener *opener_free(struct opener *opener);
 DEFINE_CLEANUP(struct opener *, opener_free);
 
 /*
- * Opens @file for reading: by its addresses, or by its path as the process sees it, process 1, or
- * the opener itself. Only a regular file with the device and inode of @file is opened. The
- * descriptor and *@ret; or -ENOENT: not found; -ENOEXEC: not a regular file; -EREMOTE: refused, see
- * settings; -ETIMEDOUT: no answer; -EBUSY: its user or file system is left alone for a while; or
- * another -errno.
+ * Opens @file for reading: by its addresses, by its path as the process sees it, by its path as
+ * process 1 sees it (see root_directory_open_first()). Only a regular file with the device and
+ * inode of @file is opened. The descriptor and *@ret; or -ENOENT: not found; -ENOEXEC: not a
+ * regular file; -EREMOTE: refused, see settings; -ETIMEDOUT: no answer; -EBUSY: its user or file
+ * system is left alone for a while; or another -errno.
  */
 int opener_open(struct opener *opener, const struct opener_file *file, struct file_identity *ret);
 
