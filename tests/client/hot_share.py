@@ -7,6 +7,7 @@ rarely than the two others. It keeps all its samples, and its stacks their share
 
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -19,15 +20,18 @@ from harness import check, finish, run
 
 BRANCHD, KNOWN = (os.path.abspath(path) for path in sys.argv[2:4])
 FREQUENCY, SECONDS = 1999, 17  # windows have two seconds, and the first does not know what is hot
+USER = "games"
 POLICY = "HotShare=20%\nCaptureShare=40%"
 POINTS = 4  # four standard deviations of the stacks of 5000 samples of which 40 % are captured
 OFF = 0.025  # of the share of ticks: were all hot, it would be off by 0.35 of what is cold, a tenth or more
 NOISE = 2.5  # points of the share of the three functions, as POINTS, of more stacks
 
 
-def run_program():
-    with subprocess.Popen([KNOWN, str(SECONDS)], stdout=subprocess.PIPE) as program:
-        return program.pid, json.loads(program.communicate()[0])
+def run_program(folder):
+    """A file of root's that the user can run, wherever the build is."""
+    program = shutil.copy(KNOWN, folder)
+    with subprocess.Popen([program, str(SECONDS)], user=USER, cwd="/", stdout=subprocess.PIPE) as process:
+        return process.pid, json.loads(process.communicate()[0])
 
 
 def path_of(row):
@@ -102,9 +106,9 @@ def reload(folder, daemon, socket):
     wait_until(socket, lambda _: document(socket, "status")["sampling"]["hot_percent"] == 0)
 
 
-def check_diff(socket, before):
+def check_diff(socket, before, folder):
     """Windows in which all stacks were captured differ from those @before in nothing, be it functions or their callers."""
-    run_program()
+    run_program(folder)
     wait_for_window_after(socket, time.time())
     after = [window["id"] for window in closed_windows(socket) if window["id"] > before[-1]["id"]]
     diff = document(socket, "diff", f"{before[2]['id']}..{before[-1]['id']}", f"{after[0]}..{after[-1]}",
@@ -120,16 +124,17 @@ def check_diff(socket, before):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\n{POLICY}")
+    os.chmod(folder, 0o755)
+    daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\nUsers={USER}\n{POLICY}")
     try:
-        known, truth = run_program()
+        known, truth = run_program(folder)
         wait_for_window_after(address, time.time())
         check_shares(address, known, truth)
         check_ticks(address, known)
         check_status(address)
         windows = closed_windows(address)
         reload(folder, daemon, address)
-        check_diff(address, windows)
+        check_diff(address, windows, folder)
         status, out, err = run("--socket", address, "verify")
         check(status == 0, "the windows do not add up:", out, err)
     finally:
