@@ -11,6 +11,7 @@
 
 #include "common/profile/drop-empty.h"
 #include "common/profile/scale.h"
+#include "common/profile/spread-callers.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -121,22 +122,30 @@ struct estimated {
 	double samples, variance;
 };
 
+/* Of a group, before it is spread. */
+struct group {
+	const struct leaf *leaves;
+	size_t n;
+	uint64_t samples, weight, surplus;
+	struct weights captured;
+};
+
 struct spreading {
 	struct profile *p;
 	double unit; /* the variance of what counts as one sample that was not estimated */
 	struct captured *processes;
 	struct estimated hot, cold;
+	struct spread_callers callers; /* of the process whose groups are being spread */
 };
 
-/* The captured samples of a group stand for @samples of @weight. */
-static void spread_rows(const struct spreading *s, const struct leaf *leaves, size_t n,
-			const struct weights *captured, uint64_t samples, uint64_t weight)
+/* The captured samples of a group stand for all of it. */
+static void spread_rows(const struct spreading *s, const struct group *group)
 {
-	double excess = excess_of(samples, captured) * s->unit;
+	double excess = excess_of(group->samples, &group->captured) * s->unit;
 	uint64_t sum = 0, before = 0, weighed = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct profile_stack *row = &s->p->stacks[leaves[i].stack];
+	for (size_t i = 0; i < group->n; i++) {
+		struct profile_stack *row = &s->p->stacks[group->leaves[i].stack];
 
 		row->ticks = 0;
 		row->variance = 0;
@@ -145,52 +154,86 @@ static void spread_rows(const struct spreading *s, const struct leaf *leaves, si
 			continue;
 		}
 		sum += row->samples;
-		scale_stack(row, grow(samples, sum, captured->sum, &before));
-		row->weight = grow(weight, sum, captured->sum, &weighed);
+		scale_stack(row, grow(group->samples, sum, group->captured.sum, &before));
+		row->weight = grow(group->weight, sum, group->captured.sum, &weighed);
 		row->variance = (uint64_t)((double)row->samples * excess + 0.5);
 	}
 }
 
-/* Those of a group of which nothing was captured stay at their addresses. */
-static void keep_ticks(const struct spreading *s, const struct leaf *leaves, size_t n)
+/* Those of a group of which nothing was captured stay at their addresses, and get callers later. */
+static int keep_ticks(struct spreading *s, const struct group *group)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct profile_stack *row = &s->p->stacks[leaves[i].stack];
+	int r = 0;
+
+	for (size_t i = 0; i < group->n && r >= 0; i++) {
+		struct profile_stack *row = &s->p->stacks[group->leaves[i].stack];
 
 		row->samples = row->ticks;
 		row->ticks = 0;
+		if (row->parent == PROFILE_NONE)
+			r = spread_callers_add_stack(&s->callers, group->leaves[i].stack);
 	}
+	return r;
+}
+
+/* The first of the leaves that are one group. */
+static struct group find_group(const struct profile *p, const struct leaf *leaves, size_t n)
+{
+	struct group group = { .leaves = leaves };
+
+	for (; group.n < n && same_group(&leaves[0], &leaves[group.n]); group.n++) {
+		const struct profile_stack *row = &p->stacks[leaves[group.n].stack];
+
+		group.captured.sum += row->samples;
+		group.surplus += row->surplus;
+		group.samples += row->samples + row->ticks;
+		group.weight += row->weight;
+	}
+	group.samples -= group.surplus;
+	group.captured.squares = squares_of(group.captured.sum, group.surplus);
+	return group;
+}
+
+/* What its captured stacks stand for of the groups of which nothing was captured. */
+static int add_chains(struct spreading *s, const struct group *group)
+{
+	const struct captured *process = &s->processes[group->leaves[0].process];
+	double counts = (double)group->captured.squares / (double)group->captured.sum; /* each */
+	double probability = (double)process->captured / ((double)process->samples * counts);
+	double others = spread_callers_others(group->samples, probability);
+	int r = 0;
+
+	for (size_t i = 0; i < group->n && r >= 0 && others > 0; i++) {
+		double n = (double)s->p->stacks[group->leaves[i].stack].samples;
+		const struct caller_chain chain = {
+			.stack = group->leaves[i].stack,
+			.n_captured = n / counts,
+			.others = others * n / (double)group->captured.sum,
+			.own = (double)group->samples * counts / (double)group->captured.sum,
+		};
+
+		if (n > 0)
+			r = spread_callers_add_chain(&s->callers, &chain);
+	}
+	return r;
 }
 
 /* Spreads the ticks of a group over its captured samples. */
-static void spread_group(struct spreading *s, const struct leaf *leaves, size_t n)
+static int spread_group(struct spreading *s, const struct group *group)
 {
-	struct captured *process = &s->processes[leaves[0].process];
-	uint64_t samples = 0, weight = 0, surplus = 0;
-	struct weights captured = { 0 };
 	struct estimated *alike;
+	int r;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct profile_stack *row = &s->p->stacks[leaves[i].stack];
-
-		captured.sum += row->samples;
-		surplus += row->surplus;
-		samples += row->samples + row->ticks;
-		weight += row->weight;
-	}
-	samples -= surplus;
-	captured.squares = squares_of(captured.sum, surplus);
-	process->samples += samples;
-	process->captured += captured.sum;
-	if (captured.sum == 0) {
-		keep_ticks(s, leaves, n);
-		return;
-	}
-	alike = surplus > 0 ? &s->cold : &s->hot;
-	alike->samples += (double)samples;
-	alike->variance += (double)samples * excess_of(samples, &captured) * s->unit;
-	if (captured.sum != samples || surplus > 0)
-		spread_rows(s, leaves, n, &captured, samples, weight);
+	if (group->captured.sum == 0)
+		return keep_ticks(s, group);
+	alike = group->surplus > 0 ? &s->cold : &s->hot;
+	alike->samples += (double)group->samples;
+	alike->variance +=
+		(double)group->samples * excess_of(group->samples, &group->captured) * s->unit;
+	r = add_chains(s, group);
+	if (r >= 0 && (group->captured.sum != group->samples || group->surplus > 0))
+		spread_rows(s, group);
+	return r;
 }
 
 static double estimated_excess(const struct estimated *alike)
@@ -198,17 +241,41 @@ static double estimated_excess(const struct estimated *alike)
 	return alike->samples > 0 ? alike->variance / alike->samples : 0;
 }
 
-/* Returns the variance that is stated for a row that was not captured: as of the groups that were
- * captured most rarely. */
-static double spread_stacks(struct spreading *s, const struct leaf *leaves, size_t n_leaves)
+static void count_processes(struct spreading *s, const struct leaf *leaves, size_t n_leaves)
 {
-	for (size_t i = 0, n; i < n_leaves; i += n) {
-		for (n = 1; i + n < n_leaves && same_group(&leaves[i], &leaves[i + n]);)
-			n++;
-		spread_group(s, &leaves[i], n);
+	struct group group;
+
+	for (size_t i = 0; i < n_leaves; i += group.n) {
+		struct captured *process = &s->processes[leaves[i].process];
+
+		group = find_group(s->p, &leaves[i], n_leaves - i);
+		process->samples += group.samples;
+		process->captured += group.captured.sum;
 	}
-	return MAX(estimated_excess(&s->hot), estimated_excess(&s->cold)) *
+}
+
+/* *@ret is the variance that is stated for a row that was not captured: as of the groups that were
+ * captured most rarely. 0 or -ENOMEM. */
+static int spread_stacks(struct spreading *s, const struct leaf *leaves, size_t n_leaves,
+			 double *ret)
+{
+	struct group group;
+	int r = 0;
+
+	count_processes(s, leaves, n_leaves);
+	for (size_t i = 0; i < n_leaves && r >= 0; i += group.n) {
+		if (i > 0 && leaves[i].process != leaves[i - 1].process)
+			r = spread_callers_run(&s->callers, s->p, s->unit);
+		group = find_group(s->p, &leaves[i], n_leaves - i);
+		if (r >= 0)
+			r = spread_group(s, &group);
+	}
+	if (r >= 0)
+		r = spread_callers_run(&s->callers, s->p, s->unit);
+	spread_callers_done(&s->callers);
+	*ret = MAX(estimated_excess(&s->hot), estimated_excess(&s->cold)) *
 	       (s->hot.samples + s->cold.samples);
+	return r;
 }
 
 static void scale_branch(struct profile_branch *row, uint64_t taken)
@@ -411,6 +478,7 @@ int profile_spread_ticks(struct profile *profile)
 	struct profile_counters *c = &profile->counters;
 	struct spreading spreading = { .p = profile, .unit = profile_sample_unit(c) };
 	struct captured all = { 0 };
+	double variance;
 	size_t n;
 	int r;
 
@@ -422,7 +490,10 @@ int profile_spread_ticks(struct profile *profile)
 	if (r < 0 || ARRAY_ALLOCATE_ZEROED(&processes, profile->n_processes) < 0)
 		return -ENOMEM;
 	spreading.processes = processes;
-	c->stacks_variance += (uint64_t)spread_stacks(&spreading, leaves, n);
+	r = spread_stacks(&spreading, leaves, n, &variance);
+	if (r < 0)
+		return r;
+	c->stacks_variance += (uint64_t)variance;
 	for (size_t i = 0; i < profile->n_processes; i++) {
 		all.samples += processes[i].samples;
 		all.captured += processes[i].captured;

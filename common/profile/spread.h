@@ -17,8 +17,9 @@
 #define SPREAD_COLD_WEIGHT 8u
 
 /*
- * Spreads the ticks of a profile that is finalized, and is so afterwards. A function without a
- * captured stack keeps its ticks as samples at their addresses, without callers. 0; or -ENOMEM:
+ * Spreads the ticks of a profile that is finalized, and is so afterwards. Of a function without a
+ * captured stack the ticks become samples at their addresses; for their callers those of other
+ * functions of the process stand, see spread-callers.h, if any were captured. 0; or -ENOMEM:
  * then the profile can only be freed.
  *
  * counters.samples_ticked has the number of ticks, and stacks_variance what estimating adds to the

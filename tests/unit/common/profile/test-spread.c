@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+#include <stdbool.h>
+
 #include "common/profile/scale.h"
 #include "common/profile/spread.h"
 #include "common/util/cleanup.h"
@@ -59,6 +62,24 @@ static uint64_t samples_at(const struct profile *p, uint64_t caller, uint64_t of
 	return 0;
 }
 
+/* Samples at the function, not called by anything that is known. */
+static uint64_t samples_below(const struct profile *p, uint64_t root, uint64_t offset)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		const struct profile_stack *s = &p->stacks[i], *unknown, *caller;
+
+		if (s->frame.offset != offset || s->parent == PROFILE_NONE)
+			continue;
+		unknown = &p->stacks[s->parent];
+		assert_int_equal(unknown->frame.object, PROFILE_NONE);
+		caller = &p->stacks[unknown->parent];
+		n += caller->frame.offset == root ? s->samples : 0;
+	}
+	return n;
+}
+
 static void test_a_function_keeps_its_samples(void **state)
 {
 	_cleanup_(profile_freep) struct profile *p = make();
@@ -74,7 +95,8 @@ static void test_a_function_keeps_its_samples(void **state)
 	assert_int_equal(samples_at(p, 10, 110), 30);
 	assert_int_equal(samples_at(p, 20, 120), 10);
 	assert_int_equal(samples_at(p, 0, 150), 0);
-	assert_int_equal(samples_at(p, 0, 250), 5);
+	assert_int_equal(samples_below(p, 10, 250), 4);
+	assert_int_equal(samples_below(p, 20, 250), 1);
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		sum += p->stacks[i].samples;
 		weight += p->stacks[i].weight;
@@ -89,8 +111,8 @@ static void test_a_function_keeps_its_samples(void **state)
 	assert_true(profile_sample_unit(&p->counters) == 1);
 	assert_true(profile_row_unit(&p->counters, 0, 0) == 9);
 	for (size_t i = 0; i < p->n_stacks; i++)
-		assert_int_equal(p->stacks[i].variance,
-				 p->stacks[i].samples % 10 == 0 ? 9 * p->stacks[i].samples : 0);
+		if (p->stacks[i].frame.offset != 250)
+			assert_int_equal(p->stacks[i].variance, 9 * p->stacks[i].samples);
 }
 
 /* Whatever the numbers are, no sample is lost to rounding. */
@@ -147,11 +169,121 @@ static void test_branches_stand_for_their_process(void **state)
 	assert_int_equal(p->counters.lost_samples, 7);
 }
 
+#define N_SMALL 200
+
+/* A program of many small functions, called by a() and b(): samples by function and caller. */
+struct program {
+	uint64_t captured[N_SMALL][2], ticks[N_SMALL];
+	uint64_t seed;
+};
+
+static double draw(struct program *program)
+{
+	program->seed = program->seed * 6364136223846793005u + 1442695040888963407u;
+	return (double)(program->seed >> 11) * 0x1p-53;
+}
+
+/* The first function is hot. Even ones are called by a() mostly. */
+static void sample(struct program *program)
+{
+	double u = draw(program);
+	size_t function = (size_t)(N_SMALL * u * u * u);
+	bool by_b = draw(program) < (function % 2 == 0 ? 0.2 : 0.8);
+
+	if (draw(program) < (function == 0 ? 0.15 : 0.15 / SPREAD_COLD_WEIGHT))
+		program->captured[function][by_b]++;
+	else
+		program->ticks[function]++;
+}
+
+static struct profile *run_program(uint64_t seed)
+{
+	struct program program = { .seed = seed };
+	struct profile *p = make();
+	uint32_t top = add(p, PROFILE_NONE, 10, 0, 0), callers[2];
+
+	callers[0] = add(p, top, 20, 0, 0);
+	callers[1] = add(p, top, 30, 0, 0);
+	for (int i = 0; i < 4000; i++)
+		sample(&program);
+	for (size_t i = 0; i < N_SMALL; i++) {
+		uint64_t offset = 1000 + 10 * i;
+		const struct profile_function function = { .start = offset,
+							   .size = 10,
+							   .name = "f" };
+
+		profile_add_function(p, &function);
+		add(p, PROFILE_NONE, offset, 0, program.ticks[i]);
+		for (size_t k = 0; k < 2; k++) {
+			uint64_t n = program.captured[i][k];
+			uint32_t row = add(p, callers[k], offset, n, 0);
+
+			if (i > 0) {
+				p->stacks[row].samples = n * SPREAD_COLD_WEIGHT;
+				p->stacks[row].surplus = n * (SPREAD_COLD_WEIGHT - 1);
+			}
+		}
+	}
+	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(profile_spread_ticks(p), 0);
+	return p;
+}
+
+/* A sum of rows, and its variance. */
+struct total {
+	double samples, variance;
+};
+
+static struct total total_of(const struct profile *p, uint64_t offset)
+{
+	struct total total = { 0 };
+
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		uint32_t k = (uint32_t)i;
+
+		while (k != PROFILE_NONE && p->stacks[k].frame.offset != offset)
+			k = p->stacks[k].parent;
+		if (k == PROFILE_NONE)
+			continue;
+		total.samples += (double)p->stacks[i].samples;
+		total.variance += (double)(p->stacks[i].samples + p->stacks[i].variance);
+	}
+	return total;
+}
+
+/* Most of them have no captured stack. Nevertheless the top has all samples, and its callees their
+ * part. */
+static void test_callers_of_small_functions(void **state)
+{
+	double truth = 0, sum = 0;
+	int n_within = 0;
+
+	for (int i = 0; i < N_SMALL; i++)
+		truth += (cbrt((i + 1.0) / N_SMALL) - cbrt((double)i / N_SMALL)) *
+			 (i % 2 == 0 ? 0.8 : 0.2);
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		_cleanup_(profile_freep) struct profile *p = run_program(seed * 7919);
+		struct total top = total_of(p, 10), a = total_of(p, 20), b = total_of(p, 30);
+		double share = a.samples / top.samples, error;
+
+		assert_int_equal(top.samples, p->counters.samples);
+		error = sqrt((1 - share) * (1 - share) * a.variance + share * share * b.variance) /
+			top.samples;
+		n_within += fabs(share - truth) < 1.96 * error;
+		sum += share;
+	}
+	print_message("a() has %.2f %%, was to have %.2f; %d of 200 intervals have that\n", sum / 2,
+		      100 * truth, n_within);
+	assert_true(fabs(sum / 200 - truth) < 0.01);
+	assert_in_range(n_within, 182, 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_function_keeps_its_samples),
 		cmocka_unit_test(test_sums_are_exact),
+		cmocka_unit_test(test_callers_of_small_functions),
 		cmocka_unit_test(test_branches_stand_for_their_process),
 	};
 
