@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/profile/spread-share.h"
 #include "common/util/array.h"
 
 struct moving {
@@ -86,7 +87,7 @@ static int64_t move_some(struct moving *m, uint32_t parent, uint64_t n)
 	}
 	to.parent = parent;
 	to.samples = MIN(n, from->samples);
-	to.weight = (uint64_t)((unsigned __int128)from->weight * to.samples / from->samples);
+	to.weight = spread_share_of(from->weight, to.samples, from->samples);
 	to.variance = (uint64_t)((double)to.samples * m->excess + 0.5);
 	from->samples -= to.samples;
 	from->weight -= to.weight;

@@ -19,8 +19,7 @@
 /* A captured stack that stands for samples of others. */
 struct caller_chain {
 	uint32_t stack;
-	double n_captured; /* its samples, as they were captured: not of those that they stand for
-			    */
+	double n_captured; /* samples that were captured with it */
 	double others;     /* for how many samples of other functions it stands */
 	double own;        /* for how many of its own does each that was captured */
 };

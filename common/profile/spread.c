@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Counts are integers. So that sums are exact, the rows of a group get what the running sum grows
- * by, in the order of the table: none is off by a sample or more.
- */
 #include "common/profile/spread.h"
 
 #include <assert.h>
@@ -12,6 +8,8 @@
 #include "common/profile/drop-empty.h"
 #include "common/profile/scale.h"
 #include "common/profile/spread-callers.h"
+#include "common/profile/spread-records.h"
+#include "common/profile/spread-share.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -22,38 +20,6 @@ struct leaf {
 	uint32_t function; /* of the object, or PROFILE_NONE */
 	uint32_t object;
 };
-
-/* Of a process: samples, and what those of them that were captured count. */
-struct captured {
-	uint64_t samples, captured;
-};
-
-/* Captured rows with the sum of what they count, and of its squares. */
-struct weights {
-	uint64_t sum, squares;
-};
-
-/* w² = w + (w - 1) w */
-static uint64_t squares_of(uint64_t sum, uint64_t surplus)
-{
-	return sum + surplus * SPREAD_COLD_WEIGHT;
-}
-
-/* @part of @whole, of which there are @n now; rounded to the nearest. */
-static uint64_t share_of(uint64_t n, uint64_t part, uint64_t whole)
-{
-	return (uint64_t)(((unsigned __int128)n * part + whole / 2) / (whole ?: 1));
-}
-
-/* What is @sum of @whole is as large a part of @n: the difference to *@before, which is set to it.
- */
-static uint64_t grow(uint64_t n, uint64_t sum, uint64_t whole, uint64_t *before)
-{
-	uint64_t now = share_of(n, sum, whole), more = now - *before;
-
-	*before = now;
-	return more;
-}
 
 static int compare_leaves(const void *x, const void *y)
 {
@@ -100,8 +66,8 @@ static int find_leaves(const struct profile *p, struct leaf **ret, size_t *ret_n
 
 static void scale_stack(struct profile_stack *row, uint64_t samples)
 {
-	row->stitched = share_of(row->stitched, samples, row->samples);
-	row->pruned = share_of(row->pruned, samples, row->samples);
+	row->stitched = spread_share_of(row->stitched, samples, row->samples);
+	row->pruned = spread_share_of(row->pruned, samples, row->samples);
 	row->samples = samples;
 }
 
@@ -110,7 +76,7 @@ static void scale_stack(struct profile_stack *row, uint64_t samples)
  * that of as many that were all captured: as if they were (sum of w)² / (sum of w²), Kish's
  * effective number, of one weight.
  */
-static double excess_of(uint64_t samples, const struct weights *captured)
+static double excess_of(uint64_t samples, const struct spread_weights *captured)
 {
 	double sum = (double)captured->sum;
 
@@ -127,13 +93,13 @@ struct group {
 	const struct leaf *leaves;
 	size_t n;
 	uint64_t samples, weight, surplus;
-	struct weights captured;
+	struct spread_weights captured;
 };
 
 struct spreading {
 	struct profile *p;
 	double unit; /* the variance of what counts as one sample that was not estimated */
-	struct captured *processes;
+	struct spread_captured *processes;
 	struct estimated hot, cold;
 	struct spread_callers callers; /* of the process whose groups are being spread */
 };
@@ -154,8 +120,8 @@ static void spread_rows(const struct spreading *s, const struct group *group)
 			continue;
 		}
 		sum += row->samples;
-		scale_stack(row, grow(group->samples, sum, group->captured.sum, &before));
-		row->weight = grow(group->weight, sum, group->captured.sum, &weighed);
+		scale_stack(row, spread_grow(group->samples, sum, group->captured.sum, &before));
+		row->weight = spread_grow(group->weight, sum, group->captured.sum, &weighed);
 		row->variance = (uint64_t)((double)row->samples * excess + 0.5);
 	}
 }
@@ -190,14 +156,14 @@ static struct group find_group(const struct profile *p, const struct leaf *leave
 		group.weight += row->weight;
 	}
 	group.samples -= group.surplus;
-	group.captured.squares = squares_of(group.captured.sum, group.surplus);
+	group.captured.squares = spread_squares_of(group.captured.sum, group.surplus);
 	return group;
 }
 
 /* What its captured stacks stand for of the groups of which nothing was captured. */
 static int add_chains(struct spreading *s, const struct group *group)
 {
-	const struct captured *process = &s->processes[group->leaves[0].process];
+	const struct spread_captured *process = &s->processes[group->leaves[0].process];
 	double counts = (double)group->captured.squares / (double)group->captured.sum; /* each */
 	double probability = (double)process->captured / ((double)process->samples * counts);
 	double others = spread_callers_others(group->samples, probability);
@@ -246,7 +212,7 @@ static void count_processes(struct spreading *s, const struct leaf *leaves, size
 	struct group group;
 
 	for (size_t i = 0; i < n_leaves; i += group.n) {
-		struct captured *process = &s->processes[leaves[i].process];
+		struct spread_captured *process = &s->processes[leaves[i].process];
 
 		group = find_group(s->p, &leaves[i], n_leaves - i);
 		process->samples += group.samples;
@@ -278,143 +244,6 @@ static int spread_stacks(struct spreading *s, const struct leaf *leaves, size_t 
 	return r;
 }
 
-static void scale_branch(struct profile_branch *row, uint64_t taken)
-{
-	uint64_t before = row->taken;
-
-	row->mispredicted = share_of(row->mispredicted, taken, before);
-	row->predicted = MIN(share_of(row->predicted, taken, before), taken - row->mispredicted);
-	row->aborted = share_of(row->aborted, taken, before);
-	row->cycles = share_of(row->cycles, taken, before);
-	row->cycles_rows = share_of(row->cycles_rows, taken, before);
-	row->taken = taken;
-}
-
-static void scale_block(struct profile_block *row, uint64_t runs)
-{
-	row->cycles = share_of(row->cycles, runs, row->runs);
-	row->cycles_rows = share_of(row->cycles_rows, runs, row->runs);
-	row->runs = runs;
-}
-
-/* Of one table: all rows of a process, and what they were spread to so far. */
-struct running {
-	struct weights all;
-	uint64_t sum, before;
-};
-
-static void add_to_process(struct running *processes, uint32_t process, uint64_t n,
-			   uint64_t surplus)
-{
-	struct weights *all = &processes[process].all;
-
-	all->sum += n;
-	all->squares += squares_of(n, surplus);
-}
-
-/*
- * Spreads a row that counted @n, and *@estimated beyond those taken, which becomes its variance. As
- * its share of the process is a ratio, what varies is both the row and the others (Cochran, 6.3):
- * (1 - share)² the variance of the one, plus share² that of the others.
- */
-static uint64_t spread_row(const struct spreading *s, uint32_t process, struct running *processes,
-			   uint64_t n, uint64_t *estimated)
-{
-	const struct captured *captured = &s->processes[process];
-	struct running *running = &processes[process];
-	const struct weights row = { n, squares_of(n, *estimated) };
-	const struct weights rest = { running->all.sum - row.sum,
-				      running->all.squares - row.squares };
-	double share = (double)n / (double)(running->all.sum ?: 1), excess;
-	uint64_t spread;
-
-	*estimated = 0;
-	if (captured->captured == 0 || n == 0)
-		return n;
-	running->sum += n;
-	spread = grow(captured->samples, running->sum, captured->captured, &running->before);
-	excess = (1 - share) * (double)row.squares / (double)row.sum;
-	if (rest.sum > 0)
-		excess += share * (double)rest.squares / (double)rest.sum;
-	excess = excess * (double)captured->samples / (double)captured->captured - 1;
-	*estimated = (uint64_t)(MAX(excess, 0.0) * (double)spread * s->unit + 0.5);
-	return spread;
-}
-
-static void spread_branches(const struct spreading *s, struct running *processes)
-{
-	struct profile *p = s->p;
-
-	p->counters.rows_counted = p->counters.cycles = 0;
-	for (size_t i = 0; i < p->n_branches; i++)
-		add_to_process(processes, p->branches[i].process, p->branches[i].taken,
-			       p->branches[i].surplus);
-	for (size_t i = 0; i < p->n_branches; i++) {
-		struct profile_branch *row = &p->branches[i];
-
-		scale_branch(row,
-			     spread_row(s, row->process, processes, row->taken, &row->variance));
-		p->counters.rows_counted += row->taken;
-		p->counters.cycles += row->cycles;
-	}
-}
-
-static void spread_blocks(const struct spreading *s, struct running *processes)
-{
-	struct profile *p = s->p;
-
-	p->counters.runs_counted = 0;
-	for (size_t i = 0; i < p->n_blocks; i++)
-		add_to_process(processes, p->blocks[i].process, p->blocks[i].runs,
-			       p->blocks[i].surplus);
-	for (size_t i = 0; i < p->n_blocks; i++) {
-		struct profile_block *row = &p->blocks[i];
-
-		scale_block(row, spread_row(s, row->process, processes, row->runs, &row->variance));
-		p->counters.runs_counted += row->runs;
-	}
-}
-
-static void spread_streams(const struct spreading *s, struct running *processes)
-{
-	struct profile *p = s->p;
-
-	p->counters.streams = 0;
-	for (size_t i = 0; i < p->n_streams; i++)
-		add_to_process(processes, p->streams[i].process, p->streams[i].hits,
-			       p->streams[i].surplus);
-	for (size_t i = 0; i < p->n_streams; i++) {
-		struct profile_stream *row = &p->streams[i];
-		const struct captured *process = &s->processes[row->process];
-		uint64_t hits = spread_row(s, row->process, processes, row->hits, &row->variance);
-
-		p->counters.streams += hits;
-		if (process->captured == 0)
-			continue;
-		row->pruned = MIN(share_of(row->pruned, process->samples, process->captured), hits);
-		row->cycles = share_of(row->cycles, process->samples, process->captured);
-		row->hits = hits;
-	}
-}
-
-static int spread_records(const struct spreading *s)
-{
-	static void (*const tables[])(const struct spreading *s, struct running *processes) = {
-		spread_branches,
-		spread_blocks,
-		spread_streams,
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		_cleanup_free_ struct running *processes = NULL;
-
-		if (ARRAY_ALLOCATE_ZEROED(&processes, s->p->n_processes) < 0)
-			return -ENOMEM;
-		tables[i](s, processes);
-	}
-	return 0;
-}
-
 /* Those of captured samples, and what came with them: not the samples themselves, nor losses. */
 static bool is_of_captured(size_t offset)
 {
@@ -444,11 +273,11 @@ static bool is_of_captured(size_t offset)
 	return true;
 }
 
-static void scale_counters(struct profile_counters *c, const struct captured *all)
+static void scale_counters(struct profile_counters *c, const struct spread_captured *all)
 {
 #define X(name, what)                                                \
 	if (is_of_captured(offsetof(struct profile_counters, name))) \
-		c->name = share_of(c->name, all->samples, all->captured);
+		c->name = spread_share_of(c->name, all->samples, all->captured);
 	PROFILE_COUNTERS(X)
 #undef X
 }
@@ -473,11 +302,11 @@ static bool has_surplus(const struct profile *p)
 
 int profile_spread_ticks(struct profile *profile)
 {
-	_cleanup_free_ struct captured *processes = NULL;
+	_cleanup_free_ struct spread_captured *processes = NULL;
 	_cleanup_free_ struct leaf *leaves = NULL;
 	struct profile_counters *c = &profile->counters;
 	struct spreading spreading = { .p = profile, .unit = profile_sample_unit(c) };
-	struct captured all = { 0 };
+	struct spread_captured all = { 0 };
 	double variance;
 	size_t n;
 	int r;
@@ -500,7 +329,7 @@ int profile_spread_ticks(struct profile *profile)
 	}
 	if (all.captured > 0)
 		scale_counters(c, &all);
-	r = spread_records(&spreading);
+	r = spread_records(profile, processes, spreading.unit);
 	balance_counters(c);
 	if (r >= 0)
 		r = profile_drop_empty(profile);

@@ -12,9 +12,7 @@
 #pragma once
 
 #include "common/profile/profile.h"
-
-/* As many samples a captured sample of a cold function counts, of which fewer are captured. */
-#define SPREAD_COLD_WEIGHT 8u
+#include "common/profile/spread-share.h" /* SPREAD_COLD_WEIGHT */
 
 /*
  * Spreads the ticks of a profile that is finalized, and is so afterwards. Of a function without a
