@@ -61,7 +61,7 @@ with tempfile.TemporaryDirectory() as folder:
         paths = {}
         for row in stacks["rows"]:
             frames = [frame["symbol"] for frame in row["frames"]][:2]
-            if frames[0] in truth["functions"] and len(frames) == 2:
+            if frames[0] in truth["functions"] and len(frames) == 2 and frames[1]:  # else the caller is not known
                 path = "<".join(frames)
                 paths[path] = paths.get(path, 0) + row["samples"]
                 effects.setdefault(path, row.get("design_effect", 1))  # the path's hottest row comes first
