@@ -66,6 +66,8 @@ char *place_format(const struct place *place)
 		return format_offset(place_object_name(place->object),
 				     place->object->kind == OBJECT_MODULE ? place->offset :
 									    place->address);
+	if (!place->object && place->address == 0)
+		return strdup(place_object_name(NULL));
 	return asprintf(&text, "0x%" PRIx64, place->address) < 0 ? NULL : text;
 }
 

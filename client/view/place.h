@@ -34,8 +34,8 @@ struct place place_find(const struct places *places, struct location at);
 bool place_has_file_offset(const struct place *place);
 
 /*
- * "symbol+0x12", "object+0x1234" with the last component of the path, or "0x1234". A heap string,
- * or NULL.
+ * "symbol+0x12", "object+0x1234" with the last component of the path, "0x1234", or for address 0,
+ * where no code is, "[unknown]". A heap string, or NULL.
  */
 char *place_format(const struct place *place);
 

@@ -8,6 +8,9 @@
 #include "common/profile/spread-share.h"
 #include "common/util/array.h"
 
+/* Not 0, so that large functions stand for others where only they were captured. */
+#define LEAST_MISSED 1e-100
+
 struct moving {
 	struct profile *p;
 	const uint32_t *next; /* the stack whose samples are moved */
@@ -21,11 +24,14 @@ void spread_callers_done(struct spread_callers *callers)
 	*callers = (struct spread_callers){};
 }
 
-double spread_callers_others(uint64_t n, double probability)
+double spread_callers_others(double n, double probability)
 {
-	double missed = pow(1 - MIN(probability, 1.0), (double)n);
+	double missed = pow(1 - MIN(probability, 1.0), n);
 
-	return missed < 1 ? (double)n * missed / (1 - missed) : 0;
+	if (probability >= 1)
+		return 0;
+	missed = MAX(missed, LEAST_MISSED);
+	return n * missed / (1 - missed);
 }
 
 int spread_callers_add_chain(struct spread_callers *callers, const struct caller_chain *chain)

@@ -21,10 +21,10 @@ struct caller_chain {
 	uint32_t stack;
 	double n_captured; /* samples that were captured with it */
 	double others;     /* for how many samples of other functions it stands */
-	double own;        /* for how many of its own does each that was captured */
+	double own;        /* how many samples of its function stands each captured one for */
 };
 
-/* Of one process. */
+/* Of one process: its own code, or the kernel's. */
 struct spread_callers {
 	struct caller_chain *chains;
 	size_t n_chains, cap_chains;
@@ -35,15 +35,16 @@ struct spread_callers {
 void spread_callers_done(struct spread_callers *callers);
 
 /* How many samples of others do the @n of a function stand for, each captured with @probability. */
-double spread_callers_others(uint64_t n, double probability);
+double spread_callers_others(double n, double probability);
 
 /* Both: 0 or -ENOMEM. */
 int spread_callers_add_chain(struct spread_callers *callers, const struct caller_chain *chain);
 int spread_callers_add_stack(struct spread_callers *callers, uint32_t stack);
 
 /*
- * Moves samples of its stacks, which belong to one process of @profile, below its chains, and
- * empties @callers. A chain without callers leaves its part where it is. The variance of a sample
- * that was captured itself is @unit. 0 or -ENOMEM.
+ * Moves samples of its stacks, which belong to one process of @profile, below its chains, both in
+ * the order in which they were added, and empties @callers. For a chain without callers as many of
+ * the last samples stay where they are. The variance of a sample that was captured itself is @unit.
+ * 0 or -ENOMEM.
  */
 int spread_callers_run(struct spread_callers *callers, struct profile *profile, double unit);

@@ -101,7 +101,8 @@ struct spreading {
 	double unit; /* the variance of what counts as one sample that was not estimated */
 	struct spread_captured *processes;
 	struct estimated hot, cold;
-	struct spread_callers callers; /* of the process whose groups are being spread */
+	/* of the process whose groups are being spread: of its own code, and of the kernel's */
+	struct spread_callers user, kernel;
 };
 
 /* The captured samples of a group stand for all of it. */
@@ -126,6 +127,27 @@ static void spread_rows(const struct spreading *s, const struct group *group)
 	}
 }
 
+/* Code of the kernel is below system calls and interrupts; that of the process is not. */
+static struct spread_callers *callers_of(struct spreading *s, const struct group *group)
+{
+	uint32_t object = group->leaves[0].object;
+	enum object_kind kind = object == PROFILE_NONE ? OBJECT_MEMORY : s->p->objects[object].kind;
+
+	return kind == OBJECT_KERNEL || kind == OBJECT_MODULE ? &s->kernel : &s->user;
+}
+
+/* Where nothing of the kernel was captured, its functions are below those of the process. */
+static int run_callers(struct spreading *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->kernel.n_stacks && s->kernel.n_chains == 0 && r >= 0; i++)
+		r = spread_callers_add_stack(&s->user, s->kernel.stacks[i]);
+	if (r >= 0)
+		r = spread_callers_run(&s->user, s->p, s->unit);
+	return r < 0 ? r : spread_callers_run(&s->kernel, s->p, s->unit);
+}
+
 /* Those of a group of which nothing was captured stay at their addresses, and get callers later. */
 static int keep_ticks(struct spreading *s, const struct group *group)
 {
@@ -136,8 +158,7 @@ static int keep_ticks(struct spreading *s, const struct group *group)
 
 		row->samples = row->ticks;
 		row->ticks = 0;
-		if (row->parent == PROFILE_NONE)
-			r = spread_callers_add_stack(&s->callers, group->leaves[i].stack);
+		r = spread_callers_add_stack(callers_of(s, group), group->leaves[i].stack);
 	}
 	return r;
 }
@@ -165,8 +186,10 @@ static int add_chains(struct spreading *s, const struct group *group)
 {
 	const struct spread_captured *process = &s->processes[group->leaves[0].process];
 	double counts = (double)group->captured.squares / (double)group->captured.sum; /* each */
-	double probability = (double)process->captured / ((double)process->samples * counts);
-	double others = spread_callers_others(group->samples, probability);
+	double n_taken = (double)(group->captured.sum - group->surplus);
+	double mean = (double)group->captured.sum / n_taken;
+	double probability = (double)process->captured / ((double)process->samples * mean);
+	double others = spread_callers_others((double)group->samples / s->unit, probability);
 	int r = 0;
 
 	for (size_t i = 0; i < group->n && r >= 0 && others > 0; i++) {
@@ -179,7 +202,7 @@ static int add_chains(struct spreading *s, const struct group *group)
 		};
 
 		if (n > 0)
-			r = spread_callers_add_chain(&s->callers, &chain);
+			r = spread_callers_add_chain(callers_of(s, group), &chain);
 	}
 	return r;
 }
@@ -231,14 +254,15 @@ static int spread_stacks(struct spreading *s, const struct leaf *leaves, size_t 
 	count_processes(s, leaves, n_leaves);
 	for (size_t i = 0; i < n_leaves && r >= 0; i += group.n) {
 		if (i > 0 && leaves[i].process != leaves[i - 1].process)
-			r = spread_callers_run(&s->callers, s->p, s->unit);
+			r = run_callers(s);
 		group = find_group(s->p, &leaves[i], n_leaves - i);
 		if (r >= 0)
 			r = spread_group(s, &group);
 	}
 	if (r >= 0)
-		r = spread_callers_run(&s->callers, s->p, s->unit);
-	spread_callers_done(&s->callers);
+		r = run_callers(s);
+	spread_callers_done(&s->user);
+	spread_callers_done(&s->kernel);
 	*ret = MAX(estimated_excess(&s->hot), estimated_excess(&s->cold)) *
 	       (s->hot.samples + s->cold.samples);
 	return r;

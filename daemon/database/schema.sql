@@ -103,7 +103,8 @@ CREATE TABLE code (
 ) STRICT;
 
 -- A location in an object, and the innermost function around it (0: none is known). Id 0: the address 0, where the
--- samples of pruned stacks are counted of which no frame is left.
+-- samples of pruned stacks are counted of which no frame is left, and the frame between a function and callers that
+-- stand for its own (CaptureShare=).
 CREATE TABLE place (
 	id INTEGER PRIMARY KEY,
 	object INTEGER NOT NULL REFERENCES object,

@@ -169,6 +169,71 @@ static void test_branches_stand_for_their_process(void **state)
 	assert_int_equal(p->counters.lost_samples, 7);
 }
 
+/* However unlikely it is that nothing of the large one was captured. */
+static void test_large_functions_stand_for_others(void **state)
+{
+	static const uint64_t sizes[] = { 400, 4000, 4500, 6000, 1000000 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		_cleanup_(profile_freep) struct profile *p = make();
+		uint32_t caller = add(p, PROFILE_NONE, 10, 0, 0);
+
+		add(p, caller, 110, sizes[i] / 8, 0);
+		add(p, caller, 120, 1, 0);
+		add(p, PROFILE_NONE, 150, 0, sizes[i] - sizes[i] / 8 - 1);
+		add(p, PROFILE_NONE, 250, 0, 5);
+		assert_int_equal(profile_finalize(p), 0);
+		assert_int_equal(profile_spread_ticks(p), 0);
+		assert_int_equal(samples_below(p, 10, 250), 5);
+		for (size_t k = 0; k < p->n_stacks; k++)
+			assert_true(p->stacks[k].variance < UINT32_MAX);
+	}
+}
+
+/* main() at 10 calls the kernel's function at 300 of the second object, and that the one at 400. */
+static struct profile *make_with_kernel(uint64_t captured, uint64_t ticks)
+{
+	const struct profile_object kernel = { .kind = OBJECT_KERNEL, .path = "[kernel]" };
+	struct profile *p = make();
+	uint32_t caller = add(p, PROFILE_NONE, 10, 0, 0);
+	int64_t object = profile_add_object(p, &kernel);
+	struct profile_stack *rows;
+	uint32_t entry, leaf, tick;
+
+	add(p, caller, 110, 4, 0);
+	add(p, PROFILE_NONE, 150, 0, 36);
+	add(p, PROFILE_NONE, 250, 0, 6);
+	entry = add(p, caller, 300, 0, 0);
+	leaf = add(p, entry, 400, captured, 0);
+	tick = add(p, PROFILE_NONE, 500, 0, ticks);
+	rows = p->stacks;
+	rows[entry].frame.object = rows[leaf].frame.object = rows[tick].frame.object =
+		(uint32_t)object;
+	for (uint64_t start = 400; start <= 500; start += 100) {
+		const struct profile_function function = {
+			.object = (uint32_t)object, .start = start, .size = 10, .name = "k"
+		};
+
+		profile_add_function(p, &function);
+	}
+	assert_int_equal(profile_finalize(p), 0);
+	assert_int_equal(profile_spread_ticks(p), 0);
+	return p;
+}
+
+/* A function of the process is not called by one of the kernel; the kernel's may be called by both.
+ */
+static void test_the_kernel_has_callers_of_its_own(void **state)
+{
+	_cleanup_(profile_freep) struct profile *p = make_with_kernel(3, 7);
+	_cleanup_(profile_freep) struct profile *none = make_with_kernel(0, 7);
+
+	assert_int_equal(samples_below(p, 10, 250), 6);
+	assert_int_equal(samples_below(p, 300, 500), 7);
+	assert_int_equal(samples_below(none, 10, 250), 6);
+	assert_int_equal(samples_below(none, 10, 500), 7);
+}
+
 #define N_SMALL 200
 
 /* A program of many small functions, called by a() and b(): samples by function and caller. */
@@ -196,7 +261,7 @@ static void sample(struct program *program)
 		program->ticks[function]++;
 }
 
-static struct profile *run_program(uint64_t seed)
+static struct profile *run_program(uint64_t seed, uint64_t one_in)
 {
 	struct program program = { .seed = seed };
 	struct profile *p = make();
@@ -224,6 +289,7 @@ static struct profile *run_program(uint64_t seed)
 			}
 		}
 	}
+	profile_scale_samples(p, one_in);
 	assert_int_equal(profile_finalize(p), 0);
 	assert_int_equal(profile_spread_ticks(p), 0);
 	return p;
@@ -251,9 +317,11 @@ static struct total total_of(const struct profile *p, uint64_t offset)
 	return total;
 }
 
-/* Most of them have no captured stack. Nevertheless the top has all samples, and its callees their
- * part. */
-static void test_callers_of_small_functions(void **state)
+/*
+ * Most of them have no captured stack. Nevertheless the top has all samples, and its callees their
+ * part. One in @one_in of the samples that were due was taken.
+ */
+static void check_small_functions(uint64_t one_in)
 {
 	double truth = 0, sum = 0;
 	int n_within = 0;
@@ -262,7 +330,7 @@ static void test_callers_of_small_functions(void **state)
 		truth += (cbrt((i + 1.0) / N_SMALL) - cbrt((double)i / N_SMALL)) *
 			 (i % 2 == 0 ? 0.8 : 0.2);
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		_cleanup_(profile_freep) struct profile *p = run_program(seed * 7919);
+		_cleanup_(profile_freep) struct profile *p = run_program(seed * 7919, one_in);
 		struct total top = total_of(p, 10), a = total_of(p, 20), b = total_of(p, 30);
 		double share = a.samples / top.samples, error;
 
@@ -278,12 +346,25 @@ static void test_callers_of_small_functions(void **state)
 	assert_in_range(n_within, 182, 200);
 }
 
+static void test_callers_of_small_functions(void **state)
+{
+	check_small_functions(1);
+}
+
+static void test_callers_where_few_samples_were_taken(void **state)
+{
+	check_small_functions(8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_function_keeps_its_samples),
 		cmocka_unit_test(test_sums_are_exact),
+		cmocka_unit_test(test_large_functions_stand_for_others),
+		cmocka_unit_test(test_the_kernel_has_callers_of_its_own),
 		cmocka_unit_test(test_callers_of_small_functions),
+		cmocka_unit_test(test_callers_where_few_samples_were_taken),
 		cmocka_unit_test(test_branches_stand_for_their_process),
 	};
 
