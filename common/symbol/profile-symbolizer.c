@@ -256,6 +256,14 @@ static int add_functions(struct profile_symbolizer *s, uint32_t object)
 	return 0;
 }
 
+/*
+ * Most code belongs to the many functions with a sample or two, and what they are is asked for
+ * least. Functions that have less than one in @SELDOM of the profile's weight have to share what
+ * one in @SELDOM_PART of the bytes takes; they wait for another profile.
+ */
+#define SELDOM      1000
+#define SELDOM_PART 8
+
 /* A function that lacks its fingerprint. */
 struct missing {
 	uint64_t weight, size;
@@ -268,13 +276,13 @@ static int compare_missing(const void *p, const void *q)
 	return COMPARE(b->weight, a->weight);
 }
 
-static int list_missing(const struct symbol_cache *cache, struct missing **rows, size_t *n,
-			size_t *cap)
+static int list_missing(const struct symbol_cache *cache, uint64_t least, struct missing **rows,
+			size_t *n, size_t *cap)
 {
 	for (size_t i = 0; i < cache->n; i++) {
 		const struct symbol_cache_range *range = &cache->ranges[i];
 
-		if (!symbol_cache_lacks_fingerprint(range, 1))
+		if (!symbol_cache_lacks_fingerprint(range, least))
 			continue;
 		if (ARRAY_RESERVE(rows, cap, *n + 1) < 0)
 			return -ENOMEM;
@@ -322,8 +330,8 @@ static int take_heavy(struct profile_symbolizer *s, uint64_t least, size_t *n_le
 	return r;
 }
 
-/* Those that are used most come first, of whatever object they are. */
-static int take_fingerprints(struct profile_symbolizer *s, size_t n_left)
+/* Of functions with at least the weight: those that are used most come first, of any object. */
+static int take_from(struct profile_symbolizer *s, uint64_t weight, size_t *n_left)
 {
 	_cleanup_free_ struct missing *rows = NULL;
 	size_t n = 0, cap = 0;
@@ -332,12 +340,32 @@ static int take_fingerprints(struct profile_symbolizer *s, size_t n_left)
 
 	for (size_t i = 0; i < s->profile->n_objects && r >= 0; i++)
 		if (find_with_code(s, i))
-			r = list_missing(&s->objects[i].cached->symbol_cache, &rows, &n, &cap);
+			r = list_missing(&s->objects[i].cached->symbol_cache, weight, &rows, &n,
+					 &cap);
 	if (r < 0 || n == 0)
 		return r;
-	least = find_least(rows, n, n_left);
-	r = take_heavy(s, least + 1, &n_left);
-	return r < 0 ? r : take_heavy(s, least, &n_left);
+	least = find_least(rows, n, *n_left);
+	r = take_heavy(s, least + 1, n_left);
+	return r < 0 ? r : take_heavy(s, least, n_left);
+}
+
+/* Of all functions of the profile. */
+static uint64_t sum_weights(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->n_stacks; i++)
+		sum += p->stacks[i].samples + p->stacks[i].ticks + 1;
+	return sum + 2 * (p->n_branches + p->n_streams + p->n_blocks);
+}
+
+static int take_fingerprints(struct profile_symbolizer *s, size_t max_code_bytes)
+{
+	size_t n_left = max_code_bytes;
+	int r = take_from(s, sum_weights(s->profile) / SELDOM + 1, &n_left);
+
+	n_left = MIN(n_left, max_code_bytes / SELDOM_PART);
+	return r < 0 || n_left == 0 ? r : take_from(s, 1, &n_left);
 }
 
 static void done(struct profile_symbolizer *s)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +64,11 @@ struct group_lookup *group_lookup_free(struct group_lookup *lookup)
 	return NULL;
 }
 
-/* Whether the kernel says something of the process, and all of it has room in @ret. */
-static bool read_text(int32_t pid, char ret[static MAX_TEXT])
+/*
+ * What the kernel says of the process. 1 if it says something, and all of it has room in @ret; else
+ * 0, or -ESRCH if there is no such process.
+ */
+static int read_text(int32_t pid, char ret[static MAX_TEXT])
 {
 	_cleanup_close_ int fd = -1;
 	size_t n = 0;
@@ -75,15 +77,15 @@ static bool read_text(int32_t pid, char ret[static MAX_TEXT])
 	snprintf(ret, MAX_TEXT, "/proc/%d/cgroup", pid);
 	fd = open(ret, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return errno == ENOENT ? -ESRCH : 0;
 	do {
 		r = read(fd, ret + n, MAX_TEXT - n);
 		n += r > 0 ? (size_t)r : 0;
 	} while (r > 0 && n < MAX_TEXT);
 	if (r != 0 || n == 0)
-		return false;
+		return 0;
 	ret[n] = '\0';
-	return true;
+	return 1;
 }
 
 /* Asks libsystemd: as group_lookup_find(). */
@@ -92,7 +94,7 @@ static int ask(int32_t pid, struct group *ret)
 	_cleanup_free_ char *path = NULL, *unit = NULL;
 	int r;
 
-	if (pid <= 0 || sd_pid_get_cgroup(pid, &path) < 0)
+	if (sd_pid_get_cgroup(pid, &path) < 0)
 		return 0;
 	r = sd_pid_get_unit(pid, &unit);
 	if (r < 0 && r != -ENODATA)
@@ -131,10 +133,12 @@ static const struct group *keep(struct group_lookup *lookup, const char *text)
 int group_lookup_find(struct group_lookup *lookup, int32_t pid, const struct group **ret)
 {
 	char text[MAX_TEXT], after[MAX_TEXT];
-	bool readable = read_text(pid, text);
+	int readable = pid > 0 ? read_text(pid, text) : -ESRCH;
 	struct kept *kept = NULL;
 	int r;
 
+	if (readable < 0)
+		return 0;
 	if (readable)
 		HASH_FIND(hh, lookup->kept, text, strlen(text), kept);
 	if (kept) {
@@ -147,7 +151,7 @@ int group_lookup_find(struct group_lookup *lookup, int32_t pid, const struct gro
 		return r;
 	*ret = &lookup->last;
 	/* it may have moved meanwhile */
-	if (readable && read_text(pid, after) && strcmp(text, after) == 0)
+	if (readable && read_text(pid, after) > 0 && strcmp(text, after) == 0)
 		*ret = keep(lookup, text);
 	return 1;
 }

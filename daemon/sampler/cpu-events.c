@@ -31,7 +31,7 @@ struct cpu_events {
 
 /*
  * All events write into one ring, and their records are sorted with those of other CPUs: so they
- * share one clock and one layout. A ring wakes the reader when a quarter of it is full.
+ * share one clock and one layout. A ring wakes the reader when half of it is full.
  */
 static void set_common(struct perf_event_attr *attr, size_t n_pages)
 {
@@ -41,7 +41,7 @@ static void set_common(struct perf_event_attr *attr, size_t n_pages)
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
-	attr->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
+	attr->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
 }
 
 static int open_ring(struct cpu_events *e, const struct cpu_events_settings *settings,

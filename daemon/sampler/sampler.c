@@ -27,7 +27,9 @@
 #include "daemon/sampler/running-kernel.h"
 #include "daemon/sampler/ticks.h"
 
-#define RING_PAGES       128
+#define RINGS_PAGES      4096 /* of all CPUs; no ring has fewer than the least */
+#define RING_PAGES_LEAST 128
+#define RING_PAGES_MOST  512
 #define RESCAN_NS        10000000000ull /* at least, between two scans of /proc */
 #define MODULES_NS       5000000000ull  /* between two scans for modules of the kernel */
 #define SCAN_PATIENCE_US 200000         /* with one process */
@@ -204,13 +206,24 @@ static int open_event(const struct perf_event_attr *attr, int cpu, void *userdat
 	return events_client_open(userdata, attr, (uint32_t)cpu, -1);
 }
 
+/* The more is drained at once the less each sample costs; but the rings of all CPUs take memory. */
+static uint32_t default_ring_pages(void)
+{
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t pages = RING_PAGES_MOST;
+
+	while (pages > RING_PAGES_LEAST && pages * n_cpus > RINGS_PAGES)
+		pages /= 2;
+	return pages;
+}
+
 static int sampler_init(struct sampler *s, const struct sampler_settings *settings,
 			struct helpers *helpers, struct fault *fault)
 {
 	int r;
 
 	s->settings = *settings;
-	s->settings.ring_pages = settings->ring_pages ? settings->ring_pages : RING_PAGES;
+	s->settings.ring_pages = settings->ring_pages ?: default_ring_pages();
 	if (s->settings.ring_pages & (s->settings.ring_pages - 1))
 		return fault_set(fault, -EINVAL,
 				 "the size of a ring must be a power of two, and %u pages are not",

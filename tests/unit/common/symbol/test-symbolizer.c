@@ -437,6 +437,51 @@ static void test_what_is_used_most_gets_its_fingerprint_first(void **state)
 	check_fingerprinted(s, objects, 1);
 }
 
+/* A hundred functions of 16 bytes with a sample each, and one with so many that these are few. */
+static size_t count_fingerprints(struct symbolizer *s, struct profile_object *objects,
+				 bool *ret_has_hot)
+{
+	_cleanup_(profile_freep) struct profile *p = make_profile(objects, 2);
+	size_t n = 0;
+
+	for (int i = 0; i < 100; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "f%d", 100 + i);
+		profile_add_stack(p, &(struct profile_stack){
+					     .parent = PROFILE_NONE,
+					     .process = PROFILE_NONE,
+					     .frame = { 0, offset_of(objects[0].path, name) },
+					     .samples = i == 50 ? 10000 : 1 });
+	}
+	assert_int_equal(symbolizer_add_functions(s, p), 0);
+	assert_int_equal(p->n_functions, 100);
+	*ret_has_hot = false;
+	for (size_t i = 0; i < p->n_functions; i++) {
+		bool is_hot = strcmp(p->functions[i].name, "f150") == 0;
+
+		n += p->functions[i].fingerprint != 0;
+		*ret_has_hot |= is_hot && p->functions[i].fingerprint;
+	}
+	return n;
+}
+
+/* 512 bytes: 16 for the hot one, and an eighth of the 512 for others. */
+static void test_few_fingerprints_are_taken_of_what_is_seldom_used(void **state)
+{
+	const struct symbolizer_settings some = { .max_code_bytes = 512 };
+	_cleanup_(symbolizer_freep) struct symbolizer *s = make(&some);
+	struct profile_object objects[2];
+	char paths[2][128];
+	bool has_hot;
+
+	make_large_files(objects, paths);
+	for (size_t i = 1; i <= 3; i++) {
+		assert_int_equal(count_fingerprints(s, objects, &has_hot), 1 + i * 64 / 16);
+		assert_true(has_hot);
+	}
+}
+
 static void test_a_large_profile_is_named_quickly(void **state)
 {
 	_cleanup_(symbolizer_freep) struct symbolizer *s = make(NO_SETTINGS);
@@ -488,6 +533,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_profile_gets_each_function_once),
 		cmocka_unit_test(test_what_was_found_once_stays_known),
 		cmocka_unit_test(test_what_is_used_most_gets_its_fingerprint_first),
+		cmocka_unit_test(test_few_fingerprints_are_taken_of_what_is_seldom_used),
 		cmocka_unit_test(test_a_large_profile_is_named_quickly),
 	};
 	int r = symbolized_begin(argc, argv);
