@@ -8,13 +8,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/profile/other.h"
+#include "common/profile/radix.h"
 #include "common/profile/stack-walk.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
-#include "common/util/compare.h"
 
 #define ROWS_BEFORE_MERGE ((size_t)16384)
 
@@ -43,38 +44,82 @@ static uint32_t function_at(const struct profile *p, struct location at)
 	return function ? (uint32_t)(function - p->functions) : PROFILE_NONE;
 }
 
-/* By process and function; without a function, by object. */
-static int compare(const struct function_count *a, const struct function_count *b)
+/* Whether both are of one process and function; without a function, of one object. */
+static bool is_same(const struct function_count *a, const struct function_count *b)
 {
-	RETURN_UNLESS_EQUAL(COMPARE(a->process, b->process));
-	RETURN_UNLESS_EQUAL(COMPARE(a->function, b->function));
-	return a->function != PROFILE_NONE ? 0 : COMPARE(a->at.object, b->at.object);
+	return a->process == b->process && a->function == b->function &&
+	       (a->function != PROFILE_NONE || a->at.object == b->at.object);
 }
 
-/* Among equal keys the lowest location comes first and represents them. */
-static int compare_rows(const void *p, const void *q)
+/* The lowest location represents all of a function. */
+static void join(struct function_count *to, const struct function_count *row)
 {
-	const struct function_count *a = p, *b = q;
-	int r = compare(a, b);
-
-	return r ?: COMPARE(a->at.offset, b->at.offset);
+	to->at.offset = MIN(to->at.offset, row->at.offset);
+	function_tally_add(&to->tally, &row->tally);
 }
 
-static void add_up(struct function_counts *counts)
+/*
+ * Moves each row to where it belongs: the one at keys[i].index to @i. Each cycle of rows that
+ * change places is passed through once.
+ */
+static void move_rows(struct function_count *rows, struct radix_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct function_count first = rows[i];
+		size_t at = i;
+
+		if (keys[i].index == i)
+			continue;
+		while (keys[at].index != i) {
+			size_t from = keys[at].index;
+
+			rows[at] = rows[from];
+			keys[at].index = (uint32_t)at;
+			at = from;
+		}
+		rows[at] = first;
+		keys[at].index = (uint32_t)at;
+	}
+}
+
+/* By process and function; without a function, by object. 0 or -ENOMEM. */
+static int sort_rows(struct function_counts *counts)
+{
+	_cleanup_free_ struct radix_key *keys = NULL;
+	size_t n = counts->n_rows;
+
+	if (ARRAY_ALLOCATE(&keys, 2 * n + 1) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct function_count *row = &counts->rows[i];
+		bool has_none = row->function == PROFILE_NONE;
+
+		keys[i] = (struct radix_key){
+			{ row->process, row->function, has_none ? row->at.object : 0 },
+			(uint32_t)i,
+		};
+	}
+	radix_sort(keys, keys + n, n);
+	move_rows(counts->rows, keys, n);
+	return 0;
+}
+
+static int add_up(struct function_counts *counts)
 {
 	size_t n = 0;
 
-	if (counts->n_rows > 0)
-		qsort(counts->rows, counts->n_rows, sizeof(*counts->rows), compare_rows);
+	if (sort_rows(counts) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < counts->n_rows; i++) {
 		const struct function_count *row = &counts->rows[i];
 
-		if (n > 0 && compare(&counts->rows[n - 1], row) == 0)
-			function_tally_add(&counts->rows[n - 1].tally, &row->tally);
+		if (n > 0 && is_same(&counts->rows[n - 1], row))
+			join(&counts->rows[n - 1], row);
 		else
 			counts->rows[n++] = *row;
 	}
 	counts->n_rows = n;
+	return 0;
 }
 
 /* Of functions, and then of objects and of none. */
@@ -92,7 +137,8 @@ static int make_room(struct counting *c)
 
 	if (counts->n_rows < c->cap)
 		return 0;
-	add_up(counts);
+	if (add_up(counts) < 0)
+		return -ENOMEM;
 	if (counts->n_rows < c->cap / 2)
 		return 0;
 	return ARRAY_RESERVE(&counts->rows, &c->cap, MAX(2 * c->cap, ROWS_BEFORE_MERGE));
@@ -105,11 +151,8 @@ static void add(struct counting *c, uint32_t process, uint32_t function, struct 
 	struct function_counts *counts = c->counts;
 	size_t *last = &c->last[slot_of(c, function, at)];
 
-	if (*last < counts->n_rows && compare(&counts->rows[*last], &row) == 0) {
-		struct function_count *same = &counts->rows[*last];
-
-		same->at.offset = MIN(same->at.offset, at.offset);
-		function_tally_add(&same->tally, tally);
+	if (*last < counts->n_rows && is_same(&counts->rows[*last], &row)) {
+		join(&counts->rows[*last], &row);
 		return;
 	}
 	if (make_room(c) < 0) {
@@ -249,9 +292,8 @@ static int count(struct function_counts *counts, const struct profile *profile, 
 		count_branches(&c);
 		count_blocks(&c);
 	}
-	if (c.failed)
+	if (c.failed || add_up(counts) < 0)
 		return -ENOMEM;
-	add_up(counts);
 	find_processes(&c);
 	if (!by_object)
 		count_processes(&c);

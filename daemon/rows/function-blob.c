@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/profile/radix.h"
 #include "common/util/array.h"
+#include "common/util/cleanup.h"
 #include "common/util/compare.h"
 #include "daemon/rows/byte-writer.h"
 #include "daemon/rows/packed.h"
 
-/* What a row has an id for, and which row it is. */
+/* What a row has an id for, and which row or slot it is. */
 struct ranked {
 	int64_t id, object;
 	size_t index;
@@ -36,19 +38,110 @@ static int64_t id_of(const struct interned *rows, uint32_t i)
 	return i == PROFILE_NONE ? 0 : rows[i].id;
 }
 
+/*
+ * Rows are written in the order of their ids, all of them and again by process. Only the functions
+ * and objects, which are far fewer, are compared: each has a slot, and a slot has a rank.
+ */
 struct writing {
 	const struct function_counts *counts;
 	const struct interned *processes_of, *objects, *names;
-	struct ranked *order; /* room for all processes, and then for all rows */
+	size_t n_functions, n_slots;
+	uint32_t *rank;         /* of each slot that has rows: a number of @slots */
+	struct ranked *slots;   /* by id and object, each once */
+	struct ranked *order;   /* room for all processes */
+	struct radix_key *keys; /* room for all rows, twice */
 	bool has_variances;
 	struct byte_writer all, processes, rows; /* rows: of a process, while they are written */
 };
 
+static void writing_done(struct writing *w)
+{
+	free(w->rank);
+	free(w->slots);
+	free(w->order);
+	free(w->keys);
+	free(w->processes.data);
+	free(w->rows.data);
+}
+
+/* Of functions, and then of none and of objects. */
+static size_t slot_of(const struct writing *w, const struct function_count *row)
+{
+	if (row->function != PROFILE_NONE)
+		return row->function;
+	return w->n_functions + (row->at.object == PROFILE_NONE ? 0 : row->at.object + (size_t)1);
+}
+
+static void count_slots(struct writing *w)
+{
+	size_t n_objects = 0;
+
+	for (size_t i = 0; i < w->counts->n_rows; i++) {
+		const struct function_count *row = &w->counts->rows[i];
+
+		if (row->function != PROFILE_NONE)
+			w->n_functions = MAX(w->n_functions, row->function + (size_t)1);
+		else if (row->at.object != PROFILE_NONE)
+			n_objects = MAX(n_objects, row->at.object + (size_t)1);
+	}
+	w->n_slots = w->n_functions + 1 + n_objects;
+}
+
+/* The slots that have rows, each with its ids: how many there are. */
+static size_t list_slots(struct writing *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->counts->n_rows; i++) {
+		const struct function_count *row = &w->counts->rows[i];
+		size_t slot = slot_of(w, row);
+
+		if (w->rank[slot])
+			continue;
+		w->rank[slot] = 1;
+		w->slots[n++] = (struct ranked){
+			.id = id_of(w->names, row->function),
+			.object = id_of(w->objects, row->at.object),
+			.index = slot,
+		};
+	}
+	return n;
+}
+
+/* Gives each slot its rank; those that are the same in the database have one. */
+static void rank_slots(struct writing *w)
+{
+	size_t n = list_slots(w), n_kept = 0;
+
+	if (n > 0)
+		qsort(w->slots, n, sizeof(*w->slots), compare_ranked);
+	for (size_t i = 0; i < n; i++) {
+		const struct ranked slot = w->slots[i];
+
+		if (n_kept == 0 || !is_same(&w->slots[n_kept - 1], &slot))
+			w->slots[n_kept++] = slot;
+		w->rank[slot.index] = (uint32_t)(n_kept - 1);
+	}
+}
+
+static int writing_init(struct writing *w)
+{
+	const struct function_counts *counts = w->counts;
+
+	count_slots(w);
+	if (ARRAY_ALLOCATE_ZEROED(&w->rank, w->n_slots) < 0 ||
+	    ARRAY_ALLOCATE(&w->slots, w->n_slots) < 0 ||
+	    ARRAY_ALLOCATE(&w->order, counts->n_processes) < 0 ||
+	    ARRAY_ALLOCATE(&w->keys, 2 * counts->n_rows + 1) < 0)
+		return -ENOMEM;
+	rank_slots(w);
+	return 0;
+}
+
 /* @object: of the parts of an object outside of functions; negative: it is a function. */
 static void put_function(const struct writing *w, struct byte_writer *bytes,
-			 const struct function_count *row, uint64_t step, int64_t object)
+			 const struct function_tally *t, uint64_t step, int64_t object)
 {
-	const struct function_tally *t = &row->tally;
 	bool has_runs = t->calls > 0 || t->runs > 0;
 
 	byte_writer_put(bytes, 2 * step + has_runs);
@@ -66,27 +159,25 @@ static void put_function(const struct writing *w, struct byte_writer *bytes,
 	byte_writer_put(bytes, t->cycles);
 }
 
-/* Some rows, in the order of their ids; those of one function, or of one object and none, as one.
- */
+/* Some rows, in the order of their ids. Those of one id are written as one. */
 static void put_rows(struct writing *w, struct byte_writer *bytes, size_t first, size_t n)
 {
 	const struct function_count *rows = &w->counts->rows[first];
-	struct ranked *order = w->order + w->counts->n_processes;
 	int64_t before = 0;
 
 	for (size_t i = 0; i < n; i++)
-		order[i] = (struct ranked){ id_of(w->names, rows[i].function),
-					    id_of(w->objects, rows[i].at.object), i };
-	if (n > 0)
-		qsort(order, n, sizeof(*order), compare_ranked);
+		w->keys[i] = (struct radix_key){ { w->rank[slot_of(w, &rows[i])] }, (uint32_t)i };
+	radix_sort(w->keys, w->keys + n, n);
 	for (size_t i = 0, next; i < n; i = next) {
-		struct function_count row = rows[order[i].index];
+		uint32_t rank = w->keys[i].word[0];
+		const struct ranked *slot = &w->slots[rank];
+		struct function_tally tally = rows[w->keys[i].index].tally;
 
-		for (next = i + 1; next < n && is_same(&order[i], &order[next]); next++)
-			function_tally_add(&row.tally, &rows[order[next].index].tally);
-		put_function(w, bytes, &row, (uint64_t)(order[i].id - before),
-			     order[i].id != 0 ? -1 : order[i].object);
-		before = order[i].id;
+		for (next = i + 1; next < n && w->keys[next].word[0] == rank; next++)
+			function_tally_add(&tally, &rows[w->keys[next].index].tally);
+		put_function(w, bytes, &tally, (uint64_t)(slot->id - before),
+			     slot->id != 0 ? -1 : slot->object);
+		before = slot->id;
 	}
 }
 
@@ -146,30 +237,24 @@ int function_blob_write(struct function_blob *ret, const struct function_counts 
 			const struct interned *processes, const struct interned *objects,
 			const struct interned *names)
 {
-	struct writing w = {
+	_cleanup_(writing_done) struct writing w = {
 		.counts = counts,
 		.processes_of = processes,
 		.objects = objects,
 		.names = names,
 		.has_variances = have_variances(counts),
-		.order = calloc(counts->n_processes + counts->n_rows + 1, sizeof(*w.order)),
 	};
-	int r = w.order ? 0 : -ENOMEM;
+	int r = writing_init(&w);
 
-	if (r == 0)
-		put_all(&w);
-	if (r == 0 && !w.all.failed && !w.processes.failed)
-		r = packed_write(w.processes.data, w.processes.n, &ret->processes,
-				 &ret->n_processes);
-	else
-		r = -ENOMEM;
+	if (r < 0)
+		return r;
+	put_all(&w);
 	ret->counts = w.all.data;
 	ret->n_counts = w.all.n;
 	ret->has_variances = w.has_variances;
-	free(w.order);
-	free(w.processes.data);
-	free(w.rows.data);
-	return r;
+	if (w.all.failed || w.processes.failed)
+		return -ENOMEM;
+	return packed_write(w.processes.data, w.processes.n, &ret->processes, &ret->n_processes);
 }
 
 void function_blob_done(struct function_blob *blob)
