@@ -10,6 +10,8 @@
 #include "common/util/cleanup.h"
 #include "daemon/sampler/probe.h"
 
+#define SMALL_RING (1u << 20) /* less is small; bytes */
+
 /* An event that samples, by a PMU or the clock. */
 struct sampling_event {
 	int fd;                      /* -1: not used */
@@ -31,17 +33,21 @@ struct cpu_events {
 
 /*
  * All events write into one ring, and their records are sorted with those of other CPUs: so they
- * share one clock and one layout. A ring wakes the reader when half of it is full.
+ * share one clock and one layout. The fewer wake-ups the less each sample costs: a ring wakes the
+ * reader when half of it is full. A small one does it when a quarter is, so that there is room for
+ * a few whole stacks until the reader comes: see bpf/user-stack.h.
  */
 static void set_common(struct perf_event_attr *attr, size_t n_pages)
 {
+	size_t n_bytes = n_pages * (size_t)sysconf(_SC_PAGESIZE);
+
 	attr->size = sizeof(*attr);
 	attr->sample_type |= CPU_EVENTS_SAMPLE_TYPE;
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
-	attr->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
+	attr->wakeup_watermark = (uint32_t)(n_bytes / (n_bytes < SMALL_RING ? 4 : 2));
 }
 
 static int open_ring(struct cpu_events *e, const struct cpu_events_settings *settings,

@@ -437,7 +437,7 @@ static void test_what_is_used_most_gets_its_fingerprint_first(void **state)
 	check_fingerprinted(s, objects, 1);
 }
 
-/* A hundred functions of 16 bytes with a sample each, and one with so many that these are few. */
+/* A hundred functions of 16 bytes; one has ten thousand samples, and each of the others one. */
 static size_t count_fingerprints(struct symbolizer *s, struct profile_object *objects,
 				 bool *ret_has_hot)
 {
