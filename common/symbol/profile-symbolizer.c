@@ -261,8 +261,8 @@ static int add_functions(struct profile_symbolizer *s, uint32_t object)
  * least. Functions that have less than one in @SELDOM of the profile's weight have to share what
  * one in @SELDOM_PART of the bytes takes; they wait for another profile.
  */
-#define SELDOM      1000
-#define SELDOM_PART 8
+#define SELDOM      2000
+#define SELDOM_PART 4
 
 /* A function that lacks its fingerprint. */
 struct missing {
@@ -361,8 +361,9 @@ static uint64_t sum_weights(const struct profile *p)
 
 static int take_fingerprints(struct profile_symbolizer *s, size_t max_code_bytes)
 {
+	uint64_t seldom = max_code_bytes < SIZE_MAX ? sum_weights(s->profile) / SELDOM : 0;
 	size_t n_left = max_code_bytes;
-	int r = take_from(s, sum_weights(s->profile) / SELDOM + 1, &n_left);
+	int r = take_from(s, seldom + 1, &n_left);
 
 	n_left = MIN(n_left, max_code_bytes / SELDOM_PART);
 	return r < 0 || n_left == 0 ? r : take_from(s, 1, &n_left);

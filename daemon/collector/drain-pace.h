@@ -2,9 +2,11 @@
 /*
  * How long the collector waits until it drains the rings again, unless one fills up before. Samples
  * can wait for two seconds, or for one while windows are short: a wake-up costs as much as many of
- * them, and an idle CPU is to sleep. What cannot wait is seen at a drain, and then the next ones
- * come soon: many programs start, with ten events or more each, some of whose files can be opened
- * only while they run; or ticks fill their tables, which wake nobody.
+ * them, and an idle CPU is to sleep. Busy ones are drained twice a second, as what runs for a
+ * second in a unit of its own is to be asked for that unit while it runs. What cannot wait is seen
+ * at a drain, and then the next ones come soon: many programs start, with ten events or more each,
+ * some of whose files can be opened only while they run; or ticks fill their tables, which wake
+ * nobody.
  */
 #pragma once
 
@@ -14,11 +16,14 @@
 #define DRAIN_PACE_LEAST_MS 250
 #define DRAIN_PACE_SHORT_MS 1000 /* the most while windows are short */
 #define DRAIN_PACE_MOST_MS  2000
+#define DRAIN_PACE_BUSY_MS  500 /* the most while CPUs are busy */
+#define DRAIN_PACE_SAMPLES  50  /* in a second or less, more of which are of busy CPUs */
 #define DRAIN_PACE_TASKS    100 /* events in a second or less, more of which are many */
 #define DRAIN_PACE_TICKS    128 /* entries of a CPU's table that came into use, likewise */
 
 /* What one drain saw. */
 struct drain_pace_view {
+	uint64_t n_samples; /* since sampling began */
 	uint64_t n_tasks;   /* events of tasks and mappings since sampling began */
 	uint64_t n_ticks;   /* entries in use in the fullest table; it may have been emptied */
 	uint64_t window_us; /* the length of windows */
@@ -27,7 +32,7 @@ struct drain_pace_view {
 
 /* All zero at first. */
 struct drain_pace {
-	uint64_t n_tasks, n_ticks;
+	uint64_t n_samples, n_tasks, n_ticks;
 	int wait_ms;
 };
 

@@ -246,6 +246,7 @@ int function_blob_write(struct function_blob *ret, const struct function_counts 
 	};
 	int r = writing_init(&w);
 
+	*ret = (struct function_blob){};
 	if (r < 0)
 		return r;
 	put_all(&w);

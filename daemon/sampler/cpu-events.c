@@ -10,7 +10,8 @@
 #include "common/util/cleanup.h"
 #include "daemon/sampler/probe.h"
 
-#define SMALL_RING (1u << 20) /* less is small; bytes */
+#define SMALL_RING (2u << 20) /* less is small; bytes */
+#define MOST_READ  (1u << 20) /* bytes of a ring, for each of which its reader is woken */
 
 /* An event that samples, by a PMU or the clock. */
 struct sampling_event {
@@ -34,8 +35,8 @@ struct cpu_events {
 /*
  * All events write into one ring, and their records are sorted with those of other CPUs: so they
  * share one clock and one layout. The fewer wake-ups the less each sample costs: a ring wakes the
- * reader when half of it is full. A small one does it when a quarter is, so that there is room for
- * a few whole stacks until the reader comes: see bpf/user-stack.h.
+ * reader when it has a megabyte. A small one does it when a quarter of it is full, so that there is
+ * room for whole stacks until the reader comes: see bpf/user-stack.h.
  */
 static void set_common(struct perf_event_attr *attr, size_t n_pages)
 {
@@ -47,7 +48,7 @@ static void set_common(struct perf_event_attr *attr, size_t n_pages)
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
-	attr->wakeup_watermark = (uint32_t)(n_bytes / (n_bytes < SMALL_RING ? 4 : 2));
+	attr->wakeup_watermark = (uint32_t)(n_bytes < SMALL_RING ? n_bytes / 4 : MOST_READ);
 }
 
 static int open_ring(struct cpu_events *e, const struct cpu_events_settings *settings,

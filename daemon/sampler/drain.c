@@ -11,7 +11,8 @@
 
 #define LEAST_SLICE 4096u
 #define MANY_CHUNKS (4 * DRAIN_COPIES_BYTES / CHUNK_BYTES)
-#define SLACK_NS    1000000u /* allowed from when a record is stamped until it is in its ring */
+#define FEW_CHUNKS  (DRAIN_COPIES_BYTES / CHUNK_BYTES)
+#define SLACK_NS    1000000u /* as DRAIN_PATIENCE_NS, where there are more than a few chunks */
 
 /* What has been copied of a CPU's ring. */
 struct copied {
@@ -176,6 +177,15 @@ static int pack(struct drain *d, size_t *many)
 	return r;
 }
 
+/* What is earlier than the rest of each ring, which begins at @until_ns, can go out. */
+static int finish_slice(struct drain *d, uint64_t until_ns)
+{
+	bool are_few = order_n_chunks(d->order) < FEW_CHUNKS;
+	uint64_t slack_ns = are_few ? DRAIN_PATIENCE_NS : SLACK_NS;
+
+	return order_finish_until(d->order, until_ns - MIN(until_ns, slack_ns));
+}
+
 int drain_run(struct drain *drain, struct cpus *cpus, drain_handler handler, void *userdata)
 {
 	/* What is written meanwhile is left to the next call: this one ends. */
@@ -187,8 +197,7 @@ int drain_run(struct drain *drain, struct cpus *cpus, drain_handler handler, voi
 		r = copy_slice(drain, cpus, &until_ns);
 		if (r < 0)
 			return r;
-		k = r > 0 ? order_finish_until(drain->order, until_ns - MIN(until_ns, SLACK_NS)) :
-			    order_finish_round(drain->order);
+		k = r > 0 ? finish_slice(drain, until_ns) : order_finish_round(drain->order);
 		if (k >= 0)
 			k = hand_on(drain, handler, userdata);
 		if (k >= 0 && r == 0)

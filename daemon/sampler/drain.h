@@ -4,9 +4,9 @@
  * copied, so that the rings have room again at once; the copies wait until all earlier records have
  * come.
  *
- * Rings that have filled up are half a megabyte each. So that their copies need not all be held at
- * once, the rings are copied in slices: what is earlier than the rest of each ring goes out before
- * the next slice is copied, and a ring that is ahead of the others waits.
+ * Rings that have filled up are up to two megabytes each. So that their copies need not all be held
+ * at once, the rings are copied in slices: what is earlier than the rest of each ring goes out
+ * before the next slice is copied, and a ring that is ahead of the others waits.
  */
 #pragma once
 
@@ -21,7 +21,9 @@
 /* Allowed from when a record is stamped until it is in its ring: a guest's CPU may stand still. */
 #define DRAIN_PATIENCE_NS 250000000ull
 
-#define DRAIN_COPIES_BYTES (2u << 20) /* about; wait while rings have more: two slices of each */
+/* About this much waits while rings have more, in two slices of each, or three while it is little.
+ */
+#define DRAIN_COPIES_BYTES (2u << 20)
 
 struct drain;
 

@@ -27,9 +27,9 @@
 #include "daemon/sampler/running-kernel.h"
 #include "daemon/sampler/ticks.h"
 
-#define RINGS_PAGES      4096 /* of all CPUs; no ring has fewer than the least */
-#define RING_PAGES_LEAST 128
-#define RING_PAGES_MOST  512
+#define RINGS_BYTES      (16u << 20) /* of all CPUs; no ring has less than the least */
+#define RING_LEAST       (512u << 10)
+#define RING_MOST        (2u << 20)
 #define RESCAN_NS        10000000000ull /* at least, between two scans of /proc */
 #define MODULES_NS       5000000000ull  /* between two scans for modules of the kernel */
 #define SCAN_PATIENCE_US 200000         /* with one process */
@@ -207,14 +207,27 @@ static int open_event(const struct perf_event_attr *attr, int cpu, void *userdat
 }
 
 /* The more is drained at once the less each sample costs; but the rings of all CPUs take memory. */
-static uint32_t default_ring_pages(void)
+static size_t default_ring_bytes(void)
 {
-	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	uint32_t pages = RING_PAGES_MOST;
+	size_t n_cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), bytes = RING_MOST;
 
-	while (pages > RING_PAGES_LEAST && pages * n_cpus > RINGS_PAGES)
-		pages /= 2;
-	return pages;
+	while (bytes > RING_LEAST && bytes * n_cpus > RINGS_BYTES)
+		bytes /= 2;
+	return bytes;
+}
+
+/* Who may not lock that much memory gets smaller rings, unless their size was asked for. */
+static int open_cpus_by_default(struct sampler *s, struct fault *fault)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = default_ring_bytes();
+	int r;
+
+	do {
+		s->settings.ring_pages = (uint32_t)MAX(bytes / page, (size_t)1);
+		r = open_cpus(s, fault);
+		bytes /= 2;
+	} while (r == -EPERM && bytes >= RING_LEAST);
+	return r;
 }
 
 static int sampler_init(struct sampler *s, const struct sampler_settings *settings,
@@ -223,7 +236,6 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 	int r;
 
 	s->settings = *settings;
-	s->settings.ring_pages = settings->ring_pages ?: default_ring_pages();
 	if (s->settings.ring_pages & (s->settings.ring_pages - 1))
 		return fault_set(fault, -EINVAL,
 				 "the size of a ring must be a power of two, and %u pages are not",
@@ -243,7 +255,9 @@ static int sampler_init(struct sampler *s, const struct sampler_settings *settin
 		r = ticks_new(&s->ticks, program_ticks_fd(s->program), s->kernel_says.n_cpus);
 	if (r >= 0)
 		r = open_decoder(s, fault);
-	return r < 0 ? r : open_cpus(s, fault);
+	if (r < 0)
+		return r;
+	return s->settings.ring_pages ? open_cpus(s, fault) : open_cpus_by_default(s, fault);
 }
 
 int sampler_open(struct sampler **ret, const struct sampler_settings *settings,

@@ -29,7 +29,7 @@
 #include "daemon/collector/collector.h"
 #include "tests/benchmark/ring-writer.h"
 
-#define RING_PAGES 128 /* as the daemon has them */
+#define RING_PAGES 128 /* as the daemon has them on many CPUs */
 #define WINDOW_S   2
 #define SECONDS    8
 #define LOOK_MS    20 /* between two looks at the memory */

@@ -60,7 +60,8 @@ LOADS = {
 
 def start_load(name):
     fill = {"branchd": BRANCHD, "source": SOURCE, "top": os.path.dirname(os.path.dirname(SOURCE))}
-    if subprocess.run(["gcc", "-fsyntax-only", SOURCE, "-I" + fill["top"]], check=False).returncode:
+    if name == "building" and subprocess.run(["gcc", "-fsyntax-only", SOURCE, "-I" + fill["top"]], user=LOAD_USER,
+                                             check=False).returncode:
         sys.exit(f"{SOURCE} cannot be compiled: name a source file whose includes are found from the folder above its own")
     return [subprocess.Popen(["sh", "-c", text.format(**fill)], start_new_session=True, stderr=subprocess.DEVNULL,
                              user=LOAD_USER) for text in LOADS[name]]

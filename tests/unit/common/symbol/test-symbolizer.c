@@ -466,10 +466,10 @@ static size_t count_fingerprints(struct symbolizer *s, struct profile_object *ob
 	return n;
 }
 
-/* 512 bytes: 16 for the hot one, and an eighth of the 512 for others. */
+/* 256 bytes: 16 for the hot one, and a quarter of the 256 for others. */
 static void test_few_fingerprints_are_taken_of_what_is_seldom_used(void **state)
 {
-	const struct symbolizer_settings some = { .max_code_bytes = 512 };
+	const struct symbolizer_settings some = { .max_code_bytes = 256 };
 	_cleanup_(symbolizer_freep) struct symbolizer *s = make(&some);
 	struct profile_object objects[2];
 	char paths[2][128];

@@ -76,6 +76,24 @@ static void a_longer_wait_sees_more(void **state)
 	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
 }
 
+static void busy_cpus_are_drained_twice_a_second(void **state)
+{
+	struct drain_pace_view view = { .window_us = 10000000 };
+	struct drain_pace pace = {};
+
+	while (drain_pace_next(&pace, &view) < DRAIN_PACE_MOST_MS)
+		;
+	view.n_samples += 2 * DRAIN_PACE_SAMPLES;
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_MOST_MS);
+	view.n_samples += 2 * DRAIN_PACE_SAMPLES + 1;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_BUSY_MS);
+		view.n_samples += DRAIN_PACE_SAMPLES + 1;
+	}
+	view.n_samples -= DRAIN_PACE_SAMPLES + 1;
+	assert_int_equal(drain_pace_next(&pace, &view), 2 * DRAIN_PACE_BUSY_MS);
+}
+
 static void ticks_that_fill_their_tables_are_looked_after(void **state)
 {
 	struct drain_pace_view view = { .n_ticks = 1000 };
@@ -104,6 +122,7 @@ int main(void)
 		cmocka_unit_test(waits_are_shorter_while_windows_are),
 		cmocka_unit_test(many_events_of_tasks_make_the_next_drain_come_soon),
 		cmocka_unit_test(a_longer_wait_sees_more),
+		cmocka_unit_test(busy_cpus_are_drained_twice_a_second),
 		cmocka_unit_test(ticks_that_fill_their_tables_are_looked_after),
 		cmocka_unit_test(phases_do_not_become_longer),
 	};
