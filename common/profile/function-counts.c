@@ -122,14 +122,6 @@ static int add_up(struct function_counts *counts)
 	return 0;
 }
 
-/* Of functions, and then of objects and of none. */
-static size_t slot_of(const struct counting *c, uint32_t function, struct location at)
-{
-	if (function != PROFILE_NONE)
-		return function;
-	return c->p->n_functions + (at.object == PROFILE_NONE ? c->p->n_objects : at.object);
-}
-
 /* Many rows are of few functions: the table grows only if adding up equal keys frees too little. */
 static int make_room(struct counting *c)
 {
@@ -149,7 +141,7 @@ static void add(struct counting *c, uint32_t process, uint32_t function, struct 
 {
 	const struct function_count row = { process, function, at, *tally };
 	struct function_counts *counts = c->counts;
-	size_t *last = &c->last[slot_of(c, function, at)];
+	size_t *last = &c->last[function_counts_slot(counts, function, at.object)];
 
 	if (*last < counts->n_rows && is_same(&counts->rows[*last], &row)) {
 		join(&counts->rows[*last], &row);
@@ -177,7 +169,7 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 		c->functions[node] = function_at(c->p, at);
 	}
 	tally.variance = -stack->variance; /* modulo 2^64; that of the total is in another row */
-	if (c->active[slot_of(c, c->functions[node], at)]++ == 0) {
+	if (c->active[function_counts_slot(c->counts, c->functions[node], at.object)]++ == 0) {
 		tally.total = walk->below[node];
 		tally.variance += walk->variance_below[node];
 	}
@@ -189,7 +181,8 @@ static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
 	struct counting *c = userdata;
 
-	c->active[slot_of(c, c->functions[node], c->p->stacks[node].frame)]--;
+	c->active[function_counts_slot(c->counts, c->functions[node],
+				       c->p->stacks[node].frame.object)]--;
 }
 
 static int count_stacks(struct counting *c)
@@ -281,11 +274,14 @@ static int count(struct function_counts *counts, const struct profile *profile, 
 
 	assert(profile->finalized);
 
-	*counts = (struct function_counts){ 0 };
+	*counts = (struct function_counts){
+		.n_functions = profile->n_functions,
+		.n_objects = profile->n_objects,
+	};
 	counts->processes = calloc(profile->n_processes + 1, sizeof(*counts->processes));
 	c.functions = calloc(profile->n_stacks + 1, sizeof(*c.functions));
-	c.active = calloc(profile->n_functions + profile->n_objects + 1, sizeof(*c.active));
-	c.last = calloc(profile->n_functions + profile->n_objects + 1, sizeof(*c.last));
+	c.active = calloc(function_counts_n_slots(counts), sizeof(*c.active));
+	c.last = calloc(function_counts_n_slots(counts), sizeof(*c.last));
 	if (!counts->processes || !c.functions || !c.active || !c.last || count_stacks(&c) < 0)
 		return -ENOMEM;
 	if (!by_object) {

@@ -42,7 +42,22 @@ struct function_counts {
 	struct function_count *rows; /* by process, function and object; each key once */
 	struct process_tally *processes;
 	size_t n_rows, n_processes;
+	size_t n_functions, n_objects; /* of the profile, see function_counts_slot() */
 };
+
+/* A number for each function, then each object and no object, where there is no function. */
+static inline size_t function_counts_slot(const struct function_counts *counts, uint32_t function,
+					  uint32_t object)
+{
+	if (function != PROFILE_NONE)
+		return function;
+	return counts->n_functions + (object == PROFILE_NONE ? counts->n_objects : object);
+}
+
+static inline size_t function_counts_n_slots(const struct function_counts *counts)
+{
+	return counts->n_functions + counts->n_objects + 1;
+}
 
 /* Counts the finalized @profile. 0 or -ENOMEM; call function_counts_done() in either case. */
 int function_counts_init(struct function_counts *counts, const struct profile *profile);

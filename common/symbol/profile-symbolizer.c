@@ -115,11 +115,16 @@ static int mark(struct profile_symbolizer *s, uint32_t object, uint64_t offset, 
 	return r < 0 ? r : 1;
 }
 
+static uint64_t weight_of(const struct profile_stack *stack)
+{
+	return stack->samples + stack->ticks + 1;
+}
+
 /* See profile_place_frame(). Finalizing drops a function that is not used in the end. */
 static int mark_frame(struct profile_symbolizer *s, const struct profile_stack *stack)
 {
 	struct location frame = stack->frame;
-	uint64_t weight = stack->samples + stack->ticks + 1;
+	uint64_t weight = weight_of(stack);
 	int r = mark(s, frame.object, frame.offset, weight);
 
 	return r == 0 ? mark(s, frame.object, frame.offset + 1, weight) : r;
@@ -355,7 +360,7 @@ static uint64_t sum_weights(const struct profile *p)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < p->n_stacks; i++)
-		sum += p->stacks[i].samples + p->stacks[i].ticks + 1;
+		sum += weight_of(&p->stacks[i]);
 	return sum + 2 * (p->n_branches + p->n_streams + p->n_blocks);
 }
 

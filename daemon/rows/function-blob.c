@@ -45,7 +45,6 @@ static int64_t id_of(const struct interned *rows, uint32_t i)
 struct writing {
 	const struct function_counts *counts;
 	const struct interned *processes_of, *objects, *names;
-	size_t n_functions, n_slots;
 	uint32_t *rank;         /* of each slot that has rows: a number of @slots */
 	struct ranked *slots;   /* by id and object, each once */
 	struct ranked *order;   /* room for all processes */
@@ -64,27 +63,9 @@ static void writing_done(struct writing *w)
 	free(w->rows.data);
 }
 
-/* Of functions, and then of none and of objects. */
 static size_t slot_of(const struct writing *w, const struct function_count *row)
 {
-	if (row->function != PROFILE_NONE)
-		return row->function;
-	return w->n_functions + (row->at.object == PROFILE_NONE ? 0 : row->at.object + (size_t)1);
-}
-
-static void count_slots(struct writing *w)
-{
-	size_t n_objects = 0;
-
-	for (size_t i = 0; i < w->counts->n_rows; i++) {
-		const struct function_count *row = &w->counts->rows[i];
-
-		if (row->function != PROFILE_NONE)
-			w->n_functions = MAX(w->n_functions, row->function + (size_t)1);
-		else if (row->at.object != PROFILE_NONE)
-			n_objects = MAX(n_objects, row->at.object + (size_t)1);
-	}
-	w->n_slots = w->n_functions + 1 + n_objects;
+	return function_counts_slot(w->counts, row->function, row->at.object);
 }
 
 /* The slots that have rows, each with its ids: how many there are. */
@@ -128,9 +109,8 @@ static int writing_init(struct writing *w)
 {
 	const struct function_counts *counts = w->counts;
 
-	count_slots(w);
-	if (ARRAY_ALLOCATE_ZEROED(&w->rank, w->n_slots) < 0 ||
-	    ARRAY_ALLOCATE(&w->slots, w->n_slots) < 0 ||
+	if (ARRAY_ALLOCATE_ZEROED(&w->rank, function_counts_n_slots(counts)) < 0 ||
+	    ARRAY_ALLOCATE(&w->slots, function_counts_n_slots(counts)) < 0 ||
 	    ARRAY_ALLOCATE(&w->order, counts->n_processes) < 0 ||
 	    ARRAY_ALLOCATE(&w->keys, 2 * counts->n_rows + 1) < 0)
 		return -ENOMEM;

@@ -51,8 +51,14 @@ static void check(struct function_bytes *bytes, const uint64_t *numbers, size_t 
 
 static void rows_are_in_the_order_of_their_ids(void **state)
 {
-	const struct function_counts counts = { rows, tallies, ARRAY_SIZE(rows),
-						ARRAY_SIZE(tallies) };
+	const struct function_counts counts = {
+		.rows = rows,
+		.processes = tallies,
+		.n_rows = ARRAY_SIZE(rows),
+		.n_processes = ARRAY_SIZE(tallies),
+		.n_functions = ARRAY_SIZE(names),
+		.n_objects = ARRAY_SIZE(objects),
+	};
 	_cleanup_(function_blob_done) struct function_blob blob;
 	_cleanup_free_ uint8_t *unpacked = NULL;
 	struct function_bytes first, more = {};
