@@ -19,6 +19,7 @@ struct program {
 	struct bpf_counters *counters;
 	uint32_t n_cpus;
 	bool ticks;
+	bool rows; /* else both events run one program */
 };
 
 /* Of 2^32 samples. Where some are cold there are ticks, so it is not all of them. */
@@ -79,6 +80,7 @@ static int load(struct program *p, const struct program_settings *settings, stru
 				 strerror(errno));
 	p->counters = counters;
 	p->ticks = program.capture != UINT32_MAX;
+	p->rows = program.rows;
 	return 0;
 }
 
@@ -201,8 +203,9 @@ static void add_run_time(int fd, uint64_t *ns, uint64_t *runs)
 void program_get_run_time(const struct program *program, uint64_t *ret_ns, uint64_t *ret_runs)
 {
 	*ret_ns = *ret_runs = 0;
-	for (enum bpf_event e = 0; e < BPF_N_EVENTS; e++)
-		add_run_time(program_fd(program, e), ret_ns, ret_runs);
+	add_run_time(program_fd(program, BPF_EVENT_ANY), ret_ns, ret_runs);
+	if (program->rows)
+		add_run_time(program_fd(program, BPF_EVENT_CALLS), ret_ns, ret_runs);
 	if (*ret_runs > 0)
 		return;
 	for (uint32_t cpu = 0; cpu < program->n_cpus; cpu++) {
