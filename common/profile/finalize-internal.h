@@ -13,7 +13,7 @@
 
 struct finalize {
 	const struct profile *p;
-	struct profile draft; /* the new processes, objects and functions */
+	struct profile draft; /* the new processes, objects, functions and places of stacks */
 
 	uint32_t *process_map; /* old index to new */
 	uint32_t *object_map;  /* likewise; PROFILE_NONE: unused */
@@ -23,7 +23,9 @@ struct finalize {
 	struct radix_key *keys;   /* the group or table being sorted, with spare room to sort it */
 	struct radix_key *places; /* distinct locations, sorted; freed by finalize_functions() */
 	size_t n_places, cap_places;
-	uint32_t *rank;                       /* of each location reference: its index in @places */
+	/* of each location reference: its index in @places; of a stack, from finalize_functions()
+	 * on, in those of the draft, which have the same order */
+	uint32_t *rank;
 	uint32_t *stack_order, *stream_order; /* of old indices */
 	uint32_t *branch_order, *block_order; /* part of @rank, see finalize_order_branches() */
 };

@@ -257,11 +257,13 @@ static void reach_move(struct reach *reach, const struct radix_key *key,
 	reach->any_next = true;
 }
 
-/*
- * True if profile_place_frame() moves a stack's frame from the byte before @f to @f. Of equal
- * references the first stays, and those of stacks come first, so the index says whether a stack
- * refers to the location.
- */
+/* Of equal references the first stays, and those of stacks come first. */
+static bool is_of_stack(const struct finalize *s, const struct radix_key *place)
+{
+	return place->index < s->p->n_stacks;
+}
+
+/* True if profile_place_frame() moves a stack's frame from the byte before @f to @f. */
 static bool frame_leads_to(const struct finalize *s, size_t place, const struct profile_function *f,
 			   const struct reach *reach)
 {
@@ -272,7 +274,7 @@ static bool frame_leads_to(const struct finalize *s, size_t place, const struct 
 		return false;
 	key = &s->places[place - 1];
 	return key->word[0] == reach->object && key->word[1] == (uint32_t)(before >> 32) &&
-	       key->word[2] == (uint32_t)before && key->index < s->p->n_stacks &&
+	       key->word[2] == (uint32_t)before && is_of_stack(s, key) &&
 	       !(reach->any && reach->last >= before);
 }
 
@@ -295,6 +297,69 @@ static void link_outer(struct profile *d)
 		}
 		d->outer[i] = outer;
 	}
+}
+
+/* The function of @place; the first @n start at it or before it. */
+static uint32_t function_of_place(const struct profile *d, const struct profile_place *place,
+				  size_t n)
+{
+	uint32_t i = n == 0 ? PROFILE_NONE : (uint32_t)(n - 1);
+
+	for (; i != PROFILE_NONE; i = d->outer[i]) {
+		const struct profile_function *f = &d->functions[i];
+
+		if (f->object != place->object)
+			return PROFILE_NONE;
+		if (place->offset - f->start < f->size)
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
+static bool starts_behind(const struct profile_function *f, const struct profile_place *place)
+{
+	return f->object > place->object ||
+	       (f->object == place->object && f->start > place->offset);
+}
+
+/* Makes the places of stacks, with one sweep along the functions. Their numbers replace the first
+ * references of @places, whose other numbers are no longer needed. */
+static void fill_stack_places(struct finalize *s)
+{
+	struct profile *d = &s->draft;
+	size_t n_before = 0;
+
+	for (size_t i = 0; i < s->n_places; i++) {
+		struct radix_key *key = &s->places[i];
+		struct profile_place place = {
+			.object = key->word[0],
+			.offset = (uint64_t)key->word[1] << 32 | key->word[2],
+		};
+
+		if (!is_of_stack(s, key))
+			continue;
+		while (n_before < d->n_functions && !starts_behind(&d->functions[n_before], &place))
+			n_before++;
+		place.function = function_of_place(d, &place, n_before);
+		key->index = (uint32_t)d->n_places;
+		d->places[d->n_places++] = place;
+	}
+	for (size_t i = 0; i < s->p->n_stacks; i++)
+		s->rank[i] = s->places[s->rank[i]].index;
+}
+
+static int finalize_stack_places(struct finalize *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_places; i++)
+		n += is_of_stack(s, &s->places[i]);
+	if (ARRAY_ALLOCATE(&s->draft.places, n) < 0 ||
+	    ARRAY_ALLOCATE(&s->draft.stack_places, s->p->n_stacks) < 0)
+		return -ENOMEM;
+	fill_stack_places(s);
+	free(TAKE_PTR(s->places));
+	return 0;
 }
 
 int finalize_functions(struct finalize *s)
@@ -324,9 +389,8 @@ int finalize_functions(struct finalize *s)
 		f.object = keys[i].word[0];
 		append_function(d, f);
 	}
-	free(TAKE_PTR(s->places));
 	if (ARRAY_ALLOCATE(&d->outer, d->n_functions) < 0)
 		return -ENOMEM;
 	link_outer(d);
-	return 0;
+	return finalize_stack_places(s);
 }

@@ -217,6 +217,8 @@ void finalize_apply_stacks(struct finalize *s, struct profile *p)
 {
 	size_t n = 0;
 
+	for (size_t i = 0; i < p->n_stacks; i++)
+		s->draft.stack_places[s->stack_map[i]] = s->rank[i];
 	permute(p->stacks, sizeof(*p->stacks), s->stack_order, p->n_stacks);
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		struct profile_stack row = p->stacks[i], *last = n > 0 ? &p->stacks[n - 1] : NULL;

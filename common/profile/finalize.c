@@ -20,6 +20,8 @@ static void finalize_done(struct finalize *s)
 	free(s->draft.processes);
 	free(s->draft.functions);
 	free(s->draft.outer);
+	free(s->draft.places);
+	free(s->draft.stack_places);
 	free(s->process_map);
 	free(s->object_map);
 	free(s->n_location_refs);
@@ -261,13 +263,26 @@ static void replace_tables(struct profile *p, struct profile *draft)
 	REPLACE(processes);
 	REPLACE(functions);
 #undef REPLACE
-	p->outer = draft->outer;
-	draft->outer = old.outer;
+#define REPLACE(array)                    \
+	do {                              \
+		p->array = draft->array;  \
+		draft->array = old.array; \
+	} while (0)
+	REPLACE(outer);
+	REPLACE(places);
+	REPLACE(stack_places);
+#undef REPLACE
+	p->n_places = draft->n_places;
 }
 
 /* Frees the room of the rows that were added to others. */
 static void shrink_tables(struct profile *p)
 {
+	uint32_t *places =
+		reallocarray(p->stack_places, MAX(p->n_stacks, (size_t)1), sizeof(*places));
+
+	if (places)
+		p->stack_places = places;
 #define SHRINK(table)                                                                             \
 	do {                                                                                      \
 		size_t n = MAX(p->n_##table, (size_t)1);                                          \

@@ -163,7 +163,8 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 	struct function_tally tally = { .self = stack->samples };
 	struct location at = stack->frame;
 
-	c->functions[node] = c->by_object ? PROFILE_NONE : function_at(c->p, at);
+	c->functions[node] =
+		c->by_object ? PROFILE_NONE : c->p->places[c->p->stack_places[node]].function;
 	if (c->functions[node] == PROFILE_NONE && !c->by_object) {
 		at = profile_place_frame(c->p, at);
 		c->functions[node] = function_at(c->p, at);

@@ -42,6 +42,8 @@ struct profile *profile_free(struct profile *profile)
 	free(profile->branches);
 	free(profile->blocks);
 	free(profile->outer);
+	free(profile->places);
+	free(profile->stack_places);
 	strings_free(profile->strings);
 	free(profile);
 	return NULL;
@@ -290,7 +292,8 @@ static uint32_t find_start(const struct profile *profile, struct location locati
 size_t profile_bytes(const struct profile *p)
 {
 	return p->n_objects * sizeof(*p->objects) + p->n_processes * sizeof(*p->processes) +
-	       p->n_functions * sizeof(*p->functions) + p->n_stacks * sizeof(*p->stacks) +
+	       p->n_functions * sizeof(*p->functions) + p->n_places * sizeof(*p->places) +
+	       p->n_stacks * (sizeof(*p->stacks) + sizeof(*p->stack_places)) +
 	       p->n_streams * sizeof(*p->streams) + p->n_branches * sizeof(*p->branches) +
 	       p->n_blocks * sizeof(*p->blocks);
 }

@@ -104,6 +104,13 @@ struct profile_stack {
 	PROFILE_ESTIMATED;
 };
 
+/* A location of the frames of stacks. */
+struct profile_place {
+	uint64_t offset;
+	uint32_t object;
+	uint32_t function; /* see profile_find_function(); PROFILE_NONE where there is none */
+};
+
 /*
  * A node of the tree of streams, the branch paths that led to the samples: this branch came before
  * the branch of @parent. Roots are the newest branch records of the snapshots. A straight run,
@@ -251,6 +258,11 @@ struct profile {
 	struct profile_block *blocks;
 	size_t n_objects, n_processes, n_functions, n_stacks, n_streams, n_branches, n_blocks;
 
+	/* Of a finalized profile: the distinct places of its stacks, sorted, and that of each. */
+	struct profile_place *places;
+	uint32_t *stack_places;
+	size_t n_places;
+
 	/* Private to the module. */
 	size_t cap_objects, cap_processes, cap_functions, cap_stacks, cap_streams, cap_branches;
 	size_t cap_blocks;
@@ -343,6 +355,15 @@ bool profile_equal(const struct profile *a, const struct profile *b);
  */
 const struct profile_function *profile_find_function(const struct profile *profile,
 						     struct location location);
+
+/* The same of the place of the stack @i of a finalized profile. */
+static inline const struct profile_function *profile_stack_function(const struct profile *profile,
+								    size_t i)
+{
+	uint32_t function = profile->places[profile->stack_places[i]].function;
+
+	return function == PROFILE_NONE ? NULL : &profile->functions[function];
+}
 
 /*
  * The location by which a frame of a stack is symbolized: @frame itself; or the next byte, where

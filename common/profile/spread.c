@@ -45,15 +45,13 @@ static int find_leaves(const struct profile *p, struct leaf **ret, size_t *ret_n
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_stacks; i++) {
 		const struct profile_stack *stack = &p->stacks[i];
-		const struct profile_function *f;
 
 		if (stack->samples + stack->ticks + stack->surplus == 0)
 			continue;
-		f = profile_find_function(p, stack->frame);
 		leaves[n++] = (struct leaf){
 			.stack = (uint32_t)i,
 			.process = stack->process,
-			.function = f ? (uint32_t)(f - p->functions) : PROFILE_NONE,
+			.function = p->places[p->stack_places[i]].function,
 			.object = stack->frame.object,
 		};
 	}

@@ -5,14 +5,21 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/util/array.h"
+#include "common/util/cleanup.h"
 #include "common/util/macro.h"
 
 #define MIN_SLOTS ((size_t)256)
+#define MAX_SLOTS ((size_t)1 << 31)
 
-struct id_slot {
+struct id_entry {
 	struct id_key key;
 	struct id_value value;
-	bool used;
+};
+
+struct id_slot {
+	uint32_t hash;
+	uint32_t number; /* of its entry, from 1 on; 0: the slot is free */
 };
 
 /* The finalizer of MurmurHash3 (public domain), once for each number. */
@@ -26,41 +33,74 @@ static uint64_t mix(uint64_t hash, int64_t number)
 	return hash ^ hash >> 33;
 }
 
+static uint32_t hash_key(struct id_key key)
+{
+	return (uint32_t)mix(mix(mix(0, key.a), key.b), key.c);
+}
+
 static bool same_key(struct id_key x, struct id_key y)
 {
 	return x.a == y.a && x.b == y.b && x.c == y.c;
 }
 
 /* The slot of @key, or the free one where it belongs. */
-static struct id_slot *find_slot(const struct id_map *map, struct id_key key)
+static struct id_slot *find_slot(const struct id_map *map, struct id_key key, uint32_t hash)
 {
-	size_t mask = map->n_slots - 1, i = mix(mix(mix(0, key.a), key.b), key.c) & mask;
+	size_t mask = map->n_slots - 1, i = hash & mask;
 
-	while (map->slots[i].used && !same_key(map->slots[i].key, key))
+	while (map->slots[i].number != 0) {
+		const struct id_slot *slot = &map->slots[i];
+
+		if (slot->hash == hash && same_key(map->entries[slot->number - 1].key, key))
+			break;
 		i = (i + 1) & mask;
+	}
 	return &map->slots[i];
+}
+
+static size_t max_entries(size_t n_slots)
+{
+	return n_slots * 2 / 3;
+}
+
+/* Of other slots than those of @from: they have different keys. */
+static void copy_slots(struct id_slot *to, size_t n_slots, const struct id_map *from)
+{
+	size_t mask = n_slots - 1;
+
+	for (size_t k = 0; k < from->n_slots; k++) {
+		size_t i = from->slots[k].hash & mask;
+
+		if (from->slots[k].number == 0)
+			continue;
+		while (to[i].number != 0)
+			i = (i + 1) & mask;
+		to[i] = from->slots[k];
+	}
 }
 
 static int grow(struct id_map *map)
 {
-	struct id_map larger = { .n = map->n, .n_slots = map->n_slots * 2 };
+	size_t n_slots = map->n_slots > 0 ? map->n_slots * 2 : MAX(MIN_SLOTS, map->n_next);
+	_cleanup_free_ struct id_slot *slots = NULL;
+	struct id_entry *entries;
 
-	if (larger.n_slots == 0)
-		larger.n_slots = MAX(MIN_SLOTS, map->n_next);
-	larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
-	if (!larger.slots)
+	if (n_slots > MAX_SLOTS || ARRAY_ALLOCATE_ZEROED(&slots, n_slots) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < map->n_slots; i++) {
-		if (map->slots[i].used)
-			*find_slot(&larger, map->slots[i].key) = map->slots[i];
-	}
+	entries = reallocarray(map->entries, max_entries(n_slots), sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	map->entries = entries;
+	copy_slots(slots, n_slots, map);
 	free(map->slots);
-	*map = larger;
+	map->slots = TAKE_PTR(slots);
+	map->n_slots = n_slots;
 	return 0;
 }
 
 void id_map_done(struct id_map *map)
 {
+	free(map->entries);
 	free(map->slots);
 }
 
@@ -68,33 +108,39 @@ void id_map_clear(struct id_map *map)
 {
 	size_t n_next = map->n < map->n_slots / 8 ? map->n_slots / 2 : map->n_slots;
 
-	free(map->slots);
+	id_map_done(map);
 	*map = (struct id_map){ .n_next = n_next };
 }
 
 size_t id_map_bytes(const struct id_map *map)
 {
-	return map->n_slots * sizeof(*map->slots);
+	return map->n_slots * sizeof(*map->slots) +
+	       max_entries(map->n_slots) * sizeof(*map->entries);
 }
 
 struct id_value *id_map_find(const struct id_map *map, struct id_key key)
 {
-	struct id_slot *slot;
+	const struct id_slot *slot;
 
 	if (map->n == 0)
 		return NULL;
-	slot = find_slot(map, key);
-	return slot->used ? &slot->value : NULL;
+	slot = find_slot(map, key, hash_key(key));
+	return slot->number > 0 ? &map->entries[slot->number - 1].value : NULL;
 }
 
 int id_map_put(struct id_map *map, struct id_key key, struct id_value value)
 {
+	uint32_t hash = hash_key(key);
 	struct id_slot *slot;
 
-	if (map->n * 3 >= map->n_slots * 2 && grow(map) < 0)
+	if (map->n >= max_entries(map->n_slots) && grow(map) < 0)
 		return -ENOMEM;
-	slot = find_slot(map, key);
-	map->n += !slot->used;
-	*slot = (struct id_slot){ key, value, true };
+	slot = find_slot(map, key, hash);
+	if (slot->number > 0) {
+		map->entries[slot->number - 1].value = value;
+		return 0;
+	}
+	map->entries[map->n++] = (struct id_entry){ key, value };
+	*slot = (struct id_slot){ hash, (uint32_t)map->n };
 	return 0;
 }

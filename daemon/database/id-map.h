@@ -2,6 +2,9 @@
 /*
  * A hash table from keys of three numbers to values of two; it only grows, until it is emptied.
  * What the store remembers of numbers it gave, or was given.
+ *
+ * The entries are in one piece, in the order in which they were added. The slots have of each its
+ * number and a part of its hash, so that most of a search stays in little memory.
  */
 #pragma once
 
@@ -17,6 +20,7 @@ struct id_value {
 };
 
 struct id_map {
+	struct id_entry *entries; /* room for two thirds of the slots */
 	struct id_slot *slots;
 	size_t n, n_slots; /* a power of two, at least a third of them free */
 	size_t n_next;     /* it starts with as many slots, by what it had when it was emptied */

@@ -13,6 +13,7 @@ void row_ids_done(struct row_ids *ids)
 	free(ids->objects);
 	free(ids->processes);
 	free(ids->functions);
+	free(ids->places);
 	free(ids->stacks);
 	free(ids->streams);
 	free(ids->led_to);
@@ -31,6 +32,7 @@ int row_ids_init(struct row_ids *ids)
 	if (ARRAY_ALLOCATE_ZEROED(&ids->objects, p->n_objects) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&ids->processes, p->n_processes) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&ids->functions, p->n_functions) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&ids->places, p->n_places) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&ids->stacks, p->n_stacks) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&ids->streams, p->n_streams) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&ids->led_to, p->n_functions) < 0 ||
@@ -73,17 +75,41 @@ static int intern_address(struct row_ids *ids, struct location location, struct 
 				  function, ret);
 }
 
+/* @function: an index, or PROFILE_NONE. */
+static int intern_place_in(struct row_ids *ids, struct location location, uint32_t function,
+			   struct interned *ret)
+{
+	struct interned row = INTERNED_NONE;
+
+	if (function != PROFILE_NONE) {
+		ids->led_to[function] = true;
+		row = ids->functions[function];
+	}
+	return intern_address(ids, location, row, ret);
+}
+
 static int intern_place(struct row_ids *ids, struct location location, struct interned *ret)
 {
 	const struct profile *p = ids->profile;
 	const struct profile_function *function = profile_find_function(p, location);
-	struct interned row = INTERNED_NONE;
 
-	if (function) {
-		ids->led_to[function - p->functions] = true;
-		row = ids->functions[function - p->functions];
+	return intern_place_in(ids, location,
+			       function ? (uint32_t)(function - p->functions) : PROFILE_NONE, ret);
+}
+
+/* Each once, in the order of the database's index. */
+static int intern_stack_places(struct row_ids *ids)
+{
+	const struct profile *p = ids->profile;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < p->n_places; i++) {
+		const struct profile_place *place = &p->places[i];
+
+		r = intern_place_in(ids, (struct location){ place->object, place->offset },
+				    place->function, &ids->places[i]);
 	}
-	return intern_address(ids, location, row, ret);
+	return r;
 }
 
 /* Both ends of a row; those of one that stands for others are in no function. */
@@ -102,14 +128,11 @@ static int intern_ends(struct row_ids *ids, bool is_other, const struct location
 static int list_stack(struct row_ids *ids, size_t i)
 {
 	const struct profile_stack *stack = &ids->profile->stacks[i];
-	struct interned parent = INTERNED_NONE, place;
-	int r;
+	struct interned parent = INTERNED_NONE;
+	struct interned place = ids->places[ids->profile->stack_places[i]];
 
 	if (stack->parent != PROFILE_NONE)
 		parent = ids->stacks[stack->parent];
-	r = intern_place(ids, stack->frame, &place);
-	if (r < 0)
-		return r;
 	if (!ids->inner[i] || stack->samples || stack->stitched || stack->weight)
 		row_order_add(&ids->order, process_id(ids, stack->process), parent.id, place.id, i);
 	return ids->inner[i] ? store_intern_stack(ids->intern, parent, place, &ids->stacks[i]) : 0;
@@ -118,7 +141,7 @@ static int list_stack(struct row_ids *ids, size_t i)
 int row_ids_list_stacks(struct row_ids *ids)
 {
 	const struct profile *p = ids->profile;
-	int r = 0;
+	int r = intern_stack_places(ids);
 
 	for (size_t i = 0; i < p->n_stacks; i++)
 		if (p->stacks[i].parent != PROFILE_NONE)

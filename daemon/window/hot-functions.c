@@ -36,7 +36,7 @@ static struct heat *rank(const struct profile *p)
 		const struct profile_function *f = NULL;
 
 		if (p->stacks[i].samples > 0)
-			f = profile_find_function(p, p->stacks[i].frame);
+			f = profile_stack_function(p, i);
 		if (f)
 			heats[f - p->functions].samples += p->stacks[i].samples;
 	}

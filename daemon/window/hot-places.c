@@ -51,9 +51,10 @@ static int compare_ranked(const void *x, const void *y)
 	return COMPARE(a->pid, b->pid);
 }
 
-static struct leaf make_leaf(const struct profile *p, const struct profile_stack *stack)
+static struct leaf make_leaf(const struct profile *p, size_t i)
 {
-	const struct profile_function *f = profile_find_function(p, stack->frame);
+	const struct profile_function *f = profile_stack_function(p, i);
+	const struct profile_stack *stack = &p->stacks[i];
 	uint64_t offset = stack->frame.offset;
 
 	return (struct leaf){
@@ -94,7 +95,7 @@ static int find_functions(const struct profile *p, struct leaf **ret, size_t *re
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_stacks; i++)
 		if (p->stacks[i].samples > 0 && p->stacks[i].frame.object != PROFILE_NONE)
-			leaves[n++] = make_leaf(p, &p->stacks[i]);
+			leaves[n++] = make_leaf(p, i);
 	if (n > 0)
 		qsort(leaves, n, sizeof(*leaves), compare_leaves);
 	*ret = leaves;
