@@ -19,20 +19,27 @@
 
 #define ROWS_BEFORE_MERGE ((size_t)16384)
 
+/* Of a place of stacks: what its frames are counted as. */
+struct counted {
+	uint32_t function; /* see profile_place_frame() */
+	uint32_t slot;     /* see function_counts_slot() */
+	uint32_t moved;    /* by how much the location is */
+};
+
 struct counting {
 	struct function_counts *counts;
 	const struct profile *p;
 	bool by_object;
 	size_t cap;
-	uint32_t *functions; /* of each stack's frame */
-	uint32_t *active;    /* of functions, then objects: occurrences on the current path */
-	size_t *last;        /* of the same: the last count, unless that was moved since */
-	bool failed;         /* memory ran out */
+	struct counted *places;
+	uint32_t *active; /* of functions, then objects: occurrences on the current path */
+	size_t *last;     /* of the same: the last count, unless that was moved since */
+	bool failed;      /* memory ran out */
 };
 
 static void counting_done(struct counting *c)
 {
-	free(c->functions);
+	free(c->places);
 	free(c->active);
 	free(c->last);
 }
@@ -160,30 +167,39 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
 	struct counting *c = userdata;
 	const struct profile_stack *stack = &c->p->stacks[node];
+	const struct counted *place = &c->places[c->p->stack_places[node]];
 	struct function_tally tally = { .self = stack->samples };
 	struct location at = stack->frame;
 
-	c->functions[node] =
-		c->by_object ? PROFILE_NONE : c->p->places[c->p->stack_places[node]].function;
-	if (c->functions[node] == PROFILE_NONE && !c->by_object) {
-		at = profile_place_frame(c->p, at);
-		c->functions[node] = function_at(c->p, at);
-	}
+	at.offset += place->moved;
 	tally.variance = -stack->variance; /* modulo 2^64; that of the total is in another row */
-	if (c->active[function_counts_slot(c->counts, c->functions[node], at.object)]++ == 0) {
+	if (c->active[place->slot]++ == 0) {
 		tally.total = walk->below[node];
 		tally.variance += walk->variance_below[node];
 	}
 	if (tally.self > 0 || tally.total > 0)
-		add(c, stack->process, c->functions[node], at, &tally);
+		add(c, stack->process, place->function, at, &tally);
 }
 
 static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
 	struct counting *c = userdata;
 
-	c->active[function_counts_slot(c->counts, c->functions[node],
-				       c->p->stacks[node].frame.object)]--;
+	c->active[c->places[c->p->stack_places[node]].slot]--;
+}
+
+static struct counted find_counted(const struct counting *c, const struct profile_place *place)
+{
+	struct counted counted = { .function = c->by_object ? PROFILE_NONE : place->function };
+	struct location at = { place->object, place->offset }, moved;
+
+	if (counted.function == PROFILE_NONE && !c->by_object) {
+		moved = profile_place_frame(c->p, at);
+		counted.function = function_at(c->p, moved);
+		counted.moved = (uint32_t)(moved.offset - at.offset);
+	}
+	counted.slot = (uint32_t)function_counts_slot(c->counts, counted.function, place->object);
+	return counted;
 }
 
 static int count_stacks(struct counting *c)
@@ -191,6 +207,8 @@ static int count_stacks(struct counting *c)
 	_cleanup_(stack_walk_done) struct stack_walk walk;
 	int r = stack_walk_init(&walk, c->p);
 
+	for (size_t i = 0; i < c->p->n_places; i++)
+		c->places[i] = find_counted(c, &c->p->places[i]);
 	if (r >= 0)
 		stack_walk_run(&walk, enter, leave, c);
 	return r;
@@ -280,10 +298,10 @@ static int count(struct function_counts *counts, const struct profile *profile, 
 		.n_objects = profile->n_objects,
 	};
 	counts->processes = calloc(profile->n_processes + 1, sizeof(*counts->processes));
-	c.functions = calloc(profile->n_stacks + 1, sizeof(*c.functions));
+	c.places = calloc(profile->n_places + 1, sizeof(*c.places));
 	c.active = calloc(function_counts_n_slots(counts), sizeof(*c.active));
 	c.last = calloc(function_counts_n_slots(counts), sizeof(*c.last));
-	if (!counts->processes || !c.functions || !c.active || !c.last || count_stacks(&c) < 0)
+	if (!counts->processes || !c.places || !c.active || !c.last || count_stacks(&c) < 0)
 		return -ENOMEM;
 	if (!by_object) {
 		count_branches(&c);
