@@ -125,13 +125,14 @@ static int drop_processes(struct profile *p)
 
 int profile_drop_empty(struct profile *profile)
 {
-	int r = drop_stacks(profile);
+	int r;
 
+	profile->finalized = false;
+	r = drop_stacks(profile);
 	if (r >= 0)
 		r = drop_streams(profile);
 	if (r < 0)
 		return r;
 	drop_rows(profile);
-	profile->finalized = false;
 	return drop_processes(profile);
 }

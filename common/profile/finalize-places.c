@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * All locations of the long tables are sorted once, object by object. A row is then sorted by the
- * ranks of its locations, and one sweep along the sorted locations finds the used functions.
+ * ranks of its locations. One sweep along the sorted locations finds the used functions, another
+ * the function of each place of stacks.
  *
  * Objects are processed in groups, so that only the location references of one group are in memory.
  *
- * The limit: 2^32 location references, each of which takes 4 bytes during finalizing.
+ * The limit: 2^32 location references, each of which takes 4 bytes during finalizing; that of a
+ * stack 4 more, which stay.
  */
 #include "common/profile/finalize-internal.h"
 
@@ -299,31 +301,13 @@ static void link_outer(struct profile *d)
 	}
 }
 
-/* The function of @place; the first @n start at it or before it. */
-static uint32_t function_of_place(const struct profile *d, const struct profile_place *place,
-				  size_t n)
-{
-	uint32_t i = n == 0 ? PROFILE_NONE : (uint32_t)(n - 1);
-
-	for (; i != PROFILE_NONE; i = d->outer[i]) {
-		const struct profile_function *f = &d->functions[i];
-
-		if (f->object != place->object)
-			return PROFILE_NONE;
-		if (place->offset - f->start < f->size)
-			return i;
-	}
-	return PROFILE_NONE;
-}
-
 static bool starts_behind(const struct profile_function *f, const struct profile_place *place)
 {
 	return f->object > place->object ||
 	       (f->object == place->object && f->start > place->offset);
 }
 
-/* Makes the places of stacks, with one sweep along the functions. Their numbers replace the first
- * references of @places, whose other numbers are no longer needed. */
+/* Makes the places of stacks. In @places, the index of each then is its number in the draft. */
 static void fill_stack_places(struct finalize *s)
 {
 	struct profile *d = &s->draft;
@@ -340,7 +324,9 @@ static void fill_stack_places(struct finalize *s)
 			continue;
 		while (n_before < d->n_functions && !starts_behind(&d->functions[n_before], &place))
 			n_before++;
-		place.function = function_of_place(d, &place, n_before);
+		place.function = profile_innermost(
+			d, n_before == 0 ? PROFILE_NONE : (uint32_t)(n_before - 1),
+			(struct location){ place.object, place.offset });
 		key->index = (uint32_t)d->n_places;
 		d->places[d->n_places++] = place;
 	}

@@ -263,26 +263,26 @@ static void replace_tables(struct profile *p, struct profile *draft)
 	REPLACE(processes);
 	REPLACE(functions);
 #undef REPLACE
-#define REPLACE(array)                    \
+#define SWAP(array)                       \
 	do {                              \
 		p->array = draft->array;  \
 		draft->array = old.array; \
 	} while (0)
-	REPLACE(outer);
-	REPLACE(places);
-	REPLACE(stack_places);
-#undef REPLACE
+	SWAP(outer);
+	SWAP(places);
+	SWAP(stack_places);
+#undef SWAP
 	p->n_places = draft->n_places;
 }
 
 /* Frees the room of the rows that were added to others. */
 static void shrink_tables(struct profile *p)
 {
-	uint32_t *places =
-		reallocarray(p->stack_places, MAX(p->n_stacks, (size_t)1), sizeof(*places));
+	uint32_t *stack_places =
+		reallocarray(p->stack_places, MAX(p->n_stacks, (size_t)1), sizeof(*stack_places));
 
-	if (places)
-		p->stack_places = places;
+	if (stack_places)
+		p->stack_places = stack_places;
 #define SHRINK(table)                                                                             \
 	do {                                                                                      \
 		size_t n = MAX(p->n_##table, (size_t)1);                                          \

@@ -23,7 +23,7 @@
 struct counted {
 	uint32_t function; /* see profile_place_frame() */
 	uint32_t slot;     /* see function_counts_slot() */
-	uint32_t moved;    /* by how much the location is */
+	uint32_t moved;    /* 0, or 1: to the next byte */
 };
 
 struct counting {
@@ -195,8 +195,9 @@ static struct counted find_counted(const struct counting *c, const struct profil
 
 	if (counted.function == PROFILE_NONE && !c->by_object) {
 		moved = profile_place_frame(c->p, at);
-		counted.function = function_at(c->p, moved);
-		counted.moved = (uint32_t)(moved.offset - at.offset);
+		counted.moved = moved.offset != at.offset;
+		if (counted.moved)
+			counted.function = function_at(c->p, moved);
 	}
 	counted.slot = (uint32_t)function_counts_slot(c->counts, counted.function, place->object);
 	return counted;

@@ -298,6 +298,19 @@ size_t profile_bytes(const struct profile *p)
 	       p->n_blocks * sizeof(*p->blocks);
 }
 
+uint32_t profile_innermost(const struct profile *profile, uint32_t last, struct location location)
+{
+	for (uint32_t i = last; i != PROFILE_NONE; i = profile->outer[i]) {
+		const struct profile_function *f = &profile->functions[i];
+
+		if (f->object != location.object)
+			return PROFILE_NONE;
+		if (location.offset - f->start < f->size)
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
 const struct profile_function *profile_find_function(const struct profile *profile,
 						     struct location location)
 {
@@ -305,15 +318,8 @@ const struct profile_function *profile_find_function(const struct profile *profi
 
 	assert(profile->finalized);
 
-	for (i = find_start(profile, location); i != PROFILE_NONE; i = profile->outer[i]) {
-		const struct profile_function *f = &profile->functions[i];
-
-		if (f->object != location.object)
-			return NULL;
-		if (location.offset - f->start < f->size)
-			return f;
-	}
-	return NULL;
+	i = profile_innermost(profile, find_start(profile, location), location);
+	return i == PROFILE_NONE ? NULL : &profile->functions[i];
 }
 
 struct location profile_place_frame(const struct profile *profile, struct location frame)

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -104,7 +105,7 @@ struct profile_stack {
 	PROFILE_ESTIMATED;
 };
 
-/* A location of the frames of stacks. */
+/* A location of the frames of stacks, and its function. */
 struct profile_place {
 	uint64_t offset;
 	uint32_t object;
@@ -350,6 +351,12 @@ size_t profile_bytes(const struct profile *profile);
 bool profile_equal(const struct profile *a, const struct profile *b);
 
 /*
+ * The innermost function that has @location in it: @last, the last that does not start behind it,
+ * or one around that. Each is an index or PROFILE_NONE.
+ */
+uint32_t profile_innermost(const struct profile *profile, uint32_t last, struct location location);
+
+/*
  * The function of a finalized profile that @location lies in, or NULL. Where functions overlap, the
  * one that starts last.
  */
@@ -360,8 +367,10 @@ const struct profile_function *profile_find_function(const struct profile *profi
 static inline const struct profile_function *profile_stack_function(const struct profile *profile,
 								    size_t i)
 {
-	uint32_t function = profile->places[profile->stack_places[i]].function;
+	uint32_t function;
 
+	assert(profile->finalized);
+	function = profile->places[profile->stack_places[i]].function;
 	return function == PROFILE_NONE ? NULL : &profile->functions[function];
 }
 

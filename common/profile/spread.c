@@ -333,7 +333,7 @@ int profile_spread_ticks(struct profile *profile)
 	size_t n;
 	int r;
 
-	assert(!profile->spread);
+	assert(profile->finalized && !profile->spread);
 	profile->spread = true;
 	if (c->samples_ticked == 0 && !has_surplus(profile))
 		return 0;

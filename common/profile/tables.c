@@ -50,7 +50,7 @@ void profile_tables_format(char text[PROFILE_TABLES_TEXT_MAX], unsigned int tabl
 void profile_drop_tables(struct profile *profile, unsigned int tables)
 {
 	if (tables & PROFILE_TABLE(PROFILE_STACKS))
-		profile->n_stacks = 0;
+		profile->n_stacks = profile->n_places = 0;
 	if (tables & PROFILE_TABLE(PROFILE_STREAMS))
 		profile->n_streams = 0;
 	if (tables & PROFILE_TABLE(PROFILE_BRANCHES))

@@ -63,7 +63,7 @@ static size_t max_entries(size_t n_slots)
 	return n_slots * 2 / 3;
 }
 
-/* Of other slots than those of @from: they have different keys. */
+/* @to is empty. The keys of @from differ, so that none is compared. */
 static void copy_slots(struct id_slot *to, size_t n_slots, const struct id_map *from)
 {
 	size_t mask = n_slots - 1;

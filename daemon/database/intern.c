@@ -11,7 +11,7 @@
 
 /* In each of two generations, of each kind: two thirds of 2^16 slots of a hash table, 2.2 MiB. */
 #define MAX_REMEMBERED 43690u
-#define MAX_FUNCTIONS  10922u /* the same, of 2^14; 0.6 MiB */
+#define MAX_FUNCTIONS  10922u /* the same, of 2^14; 0.5 MiB */
 
 /* The parameters of find and add are the same, in the same order; add has one more, "seen". */
 static const char *const find_sql[N_INTERNED_KINDS] = {

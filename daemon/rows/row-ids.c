@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/rows/row-ids.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@ int row_ids_init(struct row_ids *ids)
 	const struct profile *p = ids->profile;
 	size_t n_nodes = MAX(p->n_stacks, p->n_streams);
 	size_t n_rows = MAX(p->n_processes, n_nodes);
+
+	assert(p->finalized);
 
 	n_rows = MAX(n_rows, p->n_branches);
 	n_rows = MAX(n_rows, p->n_blocks);
@@ -97,7 +100,7 @@ static int intern_place(struct row_ids *ids, struct location location, struct in
 			       function ? (uint32_t)(function - p->functions) : PROFILE_NONE, ret);
 }
 
-/* Each once, in the order of the database's index. */
+/* Each once, those of an object in the order of the database's index. */
 static int intern_stack_places(struct row_ids *ids)
 {
 	const struct profile *p = ids->profile;

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "common/profile/drop-empty.h"
 #include "common/profile/profile.h"
+#include "common/profile/tables.h"
 #include "common/profile/unite.h"
 #include "common/util/cleanup.h"
 #include "tests/support/random-profile.h"
@@ -178,6 +180,34 @@ static void test_a_large_table_is_sorted(void **state)
 	assert_int_equal(taken, 0);
 }
 
+/* They are distinct, in order, used, and have the function that a search finds. */
+static void check_places(const struct profile *p)
+{
+	_cleanup_free_ bool *used = calloc(p->n_places + 1, sizeof(*used));
+
+	assert_non_null(used);
+	assert_true(p->finalized);
+	for (size_t i = 0; i < p->n_stacks; i++) {
+		uint32_t place = p->stack_places[i];
+
+		assert_in_range(place, 0, p->n_places - 1);
+		assert_int_equal(p->places[place].object, p->stacks[i].frame.object);
+		assert_int_equal(p->places[place].offset, p->stacks[i].frame.offset);
+		assert_ptr_equal(profile_stack_function(p, i),
+				 profile_find_function(p, p->stacks[i].frame));
+		used[place] = true;
+	}
+	for (size_t i = 0; i < p->n_places; i++) {
+		const struct location at = { p->places[i].object, p->places[i].offset };
+
+		assert_true(used[i]);
+		if (i > 0)
+			assert_true(compare_places((struct location){ p->places[i - 1].object,
+								      p->places[i - 1].offset },
+						   at) < 0);
+	}
+}
+
 static void test_more_can_be_added_after_finalizing(void **state)
 {
 	for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
@@ -189,11 +219,44 @@ static void test_more_can_be_added_after_finalizing(void **state)
 		random_add_rows(a, more, NULL);
 		assert_false(a->finalized);
 		assert_int_equal(profile_finalize(a), 0);
+		check_places(a);
 		random_add_rows(b, more, &shuffle);
 		assert_int_equal(profile_finalize(b), 0);
 		assert_int_equal(profile_finalize(b), 0);
 		assert_true(profile_equal(a, b));
 	}
+}
+
+static void test_places_of_stacks_have_their_functions(void **state)
+{
+	size_t n_without = 0, n_with = 0;
+
+	for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+		_cleanup_(profile_freep) struct profile *p = random_profile(seed, 0);
+		_cleanup_(profile_freep) struct profile *other = random_profile(seed + 1, 0);
+		_cleanup_(profile_freep) struct profile *sum = NULL;
+		const struct profile *both[] = { p, other };
+
+		check_places(p);
+		assert_int_equal(profile_merge(&sum, both, 2), 0);
+		check_places(sum);
+		for (size_t i = 0; i < sum->n_places; i++)
+			if (sum->places[i].function == PROFILE_NONE)
+				n_without++;
+			else
+				n_with++;
+		for (size_t i = 0; i < sum->n_stacks; i += 2)
+			sum->stacks[i].samples = 0;
+		assert_int_equal(profile_drop_empty(sum), 0);
+		assert_int_equal(profile_finalize(sum), 0);
+		check_places(sum);
+		assert_int_equal(profile_unite(sum), 0);
+		check_places(sum);
+		profile_drop_tables(sum, PROFILE_TABLE(PROFILE_STACKS));
+		assert_int_equal(sum->n_places, 0);
+	}
+	assert_in_range(n_without, N_SEEDS, SIZE_MAX);
+	assert_in_range(n_with, N_SEEDS, SIZE_MAX);
 }
 
 static void test_equal_stacks_are_added_up(void **state)
@@ -344,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_rows_are_distinct_and_in_order),
 		cmocka_unit_test(test_a_large_table_is_sorted),
 		cmocka_unit_test(test_more_can_be_added_after_finalizing),
+		cmocka_unit_test(test_places_of_stacks_have_their_functions),
 		cmocka_unit_test(test_equal_stacks_are_added_up),
 		cmocka_unit_test(test_objects_are_identified_by_build_id),
 		cmocka_unit_test(test_an_untrusted_object_is_identified_by_its_file),
