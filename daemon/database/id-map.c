@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
@@ -33,9 +34,9 @@ static uint64_t mix(uint64_t hash, int64_t number)
 	return hash ^ hash >> 33;
 }
 
-static uint32_t hash_key(struct id_key key)
+static uint32_t hash_key(const struct id_map *map, struct id_key key)
 {
-	return (uint32_t)mix(mix(mix(0, key.a), key.b), key.c);
+	return (uint32_t)mix(mix(mix(map->seed, key.a), key.b), key.c);
 }
 
 static bool same_key(struct id_key x, struct id_key y)
@@ -91,6 +92,8 @@ static int grow(struct id_map *map)
 	if (!entries)
 		return -ENOMEM;
 	map->entries = entries;
+	if (map->n_slots == 0) /* without it only the speed can be attacked */
+		(void)!getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK);
 	copy_slots(slots, n_slots, map);
 	free(map->slots);
 	map->slots = TAKE_PTR(slots);
@@ -124,17 +127,18 @@ struct id_value *id_map_find(const struct id_map *map, struct id_key key)
 
 	if (map->n == 0)
 		return NULL;
-	slot = find_slot(map, key, hash_key(key));
+	slot = find_slot(map, key, hash_key(map, key));
 	return slot->number > 0 ? &map->entries[slot->number - 1].value : NULL;
 }
 
 int id_map_put(struct id_map *map, struct id_key key, struct id_value value)
 {
-	uint32_t hash = hash_key(key);
 	struct id_slot *slot;
+	uint32_t hash;
 
 	if (map->n >= max_entries(map->n_slots) && grow(map) < 0)
 		return -ENOMEM;
+	hash = hash_key(map, key); /* by the seed, which the first slots bring */
 	slot = find_slot(map, key, hash);
 	if (slot->number > 0) {
 		map->entries[slot->number - 1].value = value;

@@ -23,7 +23,8 @@ struct id_map {
 	struct id_entry *entries; /* room for two thirds of the slots */
 	struct id_slot *slots;
 	size_t n, n_slots; /* a power of two, at least a third of them free */
-	size_t n_next;     /* it starts with as many slots, by what it had when it was emptied */
+	uint64_t seed; /* of the hash: else users could choose addresses that make searches long */
+	size_t n_next; /* it starts with as many slots, by what it had when it was emptied */
 };
 
 void id_map_done(struct id_map *map);
