@@ -253,25 +253,21 @@ static void replace_tables(struct profile *p, struct profile *draft)
 {
 	struct profile old = *p;
 
-#define REPLACE(table)                                            \
-	do {                                                      \
-		p->table = draft->table;                          \
-		p->n_##table = p->cap_##table = draft->n_##table; \
-		draft->table = old.table;                         \
-	} while (0)
-	REPLACE(objects);
-	REPLACE(processes);
-	REPLACE(functions);
-#undef REPLACE
 #define SWAP(array)                       \
 	do {                              \
 		p->array = draft->array;  \
 		draft->array = old.array; \
 	} while (0)
+	SWAP(objects);
+	SWAP(processes);
+	SWAP(functions);
 	SWAP(outer);
 	SWAP(places);
 	SWAP(stack_places);
 #undef SWAP
+	p->n_objects = p->cap_objects = draft->n_objects;
+	p->n_processes = p->cap_processes = draft->n_processes;
+	p->n_functions = p->cap_functions = draft->n_functions;
 	p->n_places = draft->n_places;
 }
 

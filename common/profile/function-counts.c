@@ -208,11 +208,12 @@ static int count_stacks(struct counting *c)
 	_cleanup_(stack_walk_done) struct stack_walk walk;
 	int r = stack_walk_init(&walk, c->p);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < c->p->n_places; i++)
 		c->places[i] = find_counted(c, &c->p->places[i]);
-	if (r >= 0)
-		stack_walk_run(&walk, enter, leave, c);
-	return r;
+	stack_walk_run(&walk, enter, leave, c);
+	return 0;
 }
 
 static void count_branches(struct counting *c)

@@ -106,17 +106,16 @@ static int add_rest(struct limit_work *l, enum rest_level level)
 	return 0;
 }
 
-/* Those without samples are callers, of others that are pruned, too. */
-static void note_rest(struct limit_work *l, const struct profile_stack *stack)
+/* Of the stack that had the index @i. Those without samples are callers, of others that are pruned,
+ * too. */
+static void note_rest(struct limit_work *l, size_t i, const struct profile_stack *stack)
 {
-	const struct profile_function *function;
 	struct limit_rest *row = &l->rest[l->n_rest];
 
 	if (!stack->samples && !stack->stitched && !stack->weight)
 		return;
-	function = profile_find_function(l->p, stack->frame);
 	*row = (struct limit_rest){ .stack = *stack };
-	row->function = function ? (uint32_t)(function - l->p->functions) : PROFILE_NONE;
+	row->function = l->p->places[l->p->stack_places[i]].function;
 	row->stack.pruned = stack->samples;
 	l->n_rest++;
 }
@@ -156,7 +155,7 @@ int limit_stacks(struct limit_work *l)
 			l->map[i] = (uint32_t)n++;
 			continue;
 		}
-		note_rest(l, &stack);
+		note_rest(l, i, &stack);
 		l->map[i] = stack.parent;
 		p->counters.stacks_pruned += stack.samples - stack.pruned;
 		error = MAX(error, l->weights[i]);
