@@ -81,12 +81,25 @@ static void a_map_is_used_again_when_it_is_cleared(void **state)
 	id_map_done(&map);
 }
 
+/* Who knows the seed could choose keys that are all in one place. */
+static void maps_have_seeds_of_their_own(void **state)
+{
+	struct id_map map = { 0 }, other = { 0 };
+
+	put_many(&map, 1);
+	put_many(&other, 1);
+	assert_int_not_equal(map.seed, other.seed);
+	id_map_done(&map);
+	id_map_done(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_key_keeps_its_value_while_the_map_grows),
 		cmocka_unit_test(a_key_is_replaced_and_a_value_changed),
 		cmocka_unit_test(a_map_is_used_again_when_it_is_cleared),
+		cmocka_unit_test(maps_have_seeds_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
