@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "daemon/archive/archive.h"
 #include "daemon/config.h"
 #include "daemon/directories.h"
+#include "daemon/heap.h"
 #include "daemon/log.h"
 #include "daemon/naming/kept-symbols.h"
 #include "daemon/pmu-problems.h"
@@ -200,7 +200,7 @@ static void on_sampling_changed(void *userdata)
 
 	check_database(daemon);
 	notify_status(daemon);
-	malloc_trim(0); /* symbolizing and storing took memory that waiting does not need */
+	heap_trim();
 }
 
 static struct store_settings store_settings_of(const struct config *config)

@@ -2,7 +2,6 @@
 /*
  * branchd: profiles the whole machine, always, and stores the counts.
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,9 @@
 #include "common/util/standard-streams.h"
 #include "daemon/daemon.h"
 #include "daemon/directories.h"
+#include "daemon/heap.h"
 #include "daemon/launcher/capabilities.h"
 #include "daemon/log.h"
-
-#define MMAP_THRESHOLD (128 << 10)
 
 static const char usage[] =
 	"Usage: branchd [OPTION...]\n"
@@ -92,8 +90,7 @@ int main(int argc, char **argv)
 	log_open();
 	/* the rings are locked memory; later there is no right to raise the limit */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	/* large tables come and go with every window: they must not fragment the heap */
-	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+	heap_set_up();
 	/* libdw must not search debuginfod servers in the network */
 	unsetenv("DEBUGINFOD_URLS");
 	r = run(&arguments, &fault);

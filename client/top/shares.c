@@ -138,8 +138,8 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 		if (i == 0 && !c->exact)
 			row->self_variance += stack->variance;
 		if (c->active[number]++ == 0) {
-			row->total += walk->below[node];
-			row->total_variance += walk->variance_below[node];
+			row->total += walk->below[node].samples;
+			row->total_variance += walk->below[node].variance;
 		}
 		if (i == 0 && c->exact)
 			row->total_variance -= stack->variance;

@@ -43,7 +43,7 @@ int flush_paths_stacks(struct flush *f)
 	_cleanup_free_ uint32_t *map = make_map(tree);
 	struct profile_counters *c = &f->profile->counters;
 
-	if (!map)
+	if (!map || profile_reserve_stacks(f->profile, tree->n_nodes + f->builder->n_ticks) < 0)
 		return -ENOMEM;
 	path_tree_drop_index(tree);
 	for (size_t i = 1; i < tree->n_nodes; i++) {

@@ -26,6 +26,7 @@ struct counted {
 	uint32_t moved;    /* 0, or 1: to the next byte */
 };
 
+/* A table that is being counted. */
 struct counting {
 	struct function_counts *counts;
 	const struct profile *p;
@@ -163,9 +164,14 @@ static void add(struct counting *c, uint32_t process, uint32_t function, struct 
 	counts->rows[counts->n_rows++] = row;
 }
 
-static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
+/* By function, by object, or both. */
+struct tables {
+	struct counting *first;
+	size_t n;
+};
+
+static void enter_table(struct counting *c, const struct stack_walk *walk, uint32_t node)
 {
-	struct counting *c = userdata;
 	const struct profile_stack *stack = &c->p->stacks[node];
 	const struct counted *place = &c->places[c->p->stack_places[node]];
 	struct function_tally tally = { .self = stack->samples };
@@ -174,18 +180,28 @@ static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
 	at.offset += place->moved;
 	tally.variance = -stack->variance; /* modulo 2^64; that of the total is in another row */
 	if (c->active[place->slot]++ == 0) {
-		tally.total = walk->below[node];
-		tally.variance += walk->variance_below[node];
+		tally.total = walk->below[node].samples;
+		tally.variance += walk->below[node].variance;
 	}
 	if (tally.self > 0 || tally.total > 0)
 		add(c, stack->process, place->function, at, &tally);
 }
 
+static void enter(const struct stack_walk *walk, uint32_t node, void *userdata)
+{
+	const struct tables *tables = userdata;
+
+	for (size_t i = 0; i < tables->n; i++)
+		enter_table(&tables->first[i], walk, node);
+}
+
 static void leave(const struct stack_walk *walk, uint32_t node, void *userdata)
 {
-	struct counting *c = userdata;
+	const struct tables *tables = userdata;
+	uint32_t place = walk->profile->stack_places[node];
 
-	c->active[c->places[c->p->stack_places[node]].slot]--;
+	for (size_t i = 0; i < tables->n; i++)
+		tables->first[i].active[tables->first[i].places[place].slot]--;
 }
 
 static struct counted find_counted(const struct counting *c, const struct profile_place *place)
@@ -203,16 +219,14 @@ static struct counted find_counted(const struct counting *c, const struct profil
 	return counted;
 }
 
-static int count_stacks(struct counting *c)
+static int count_stacks(struct tables *tables, const struct profile *profile)
 {
 	_cleanup_(stack_walk_done) struct stack_walk walk;
-	int r = stack_walk_init(&walk, c->p);
+	int r = stack_walk_init(&walk, profile);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < c->p->n_places; i++)
-		c->places[i] = find_counted(c, &c->p->places[i]);
-	stack_walk_run(&walk, enter, leave, c);
+	stack_walk_run(&walk, enter, leave, tables);
 	return 0;
 }
 
@@ -285,46 +299,84 @@ static void count_processes(const struct counting *c)
 		tally_of(c, p->streams[i].process)->hits += p->streams[i].hits;
 }
 
-static int count(struct function_counts *counts, const struct profile *profile, bool by_object)
+static int start(struct counting *c)
 {
-	_cleanup_(counting_done) struct counting c = {
-		.counts = counts,
-		.p = profile,
-		.by_object = by_object,
-	};
+	struct function_counts *counts = c->counts;
+	const struct profile *p = c->p;
 
-	assert(profile->finalized);
+	assert(p->finalized);
 
 	*counts = (struct function_counts){
-		.n_functions = profile->n_functions,
-		.n_objects = profile->n_objects,
+		.n_functions = p->n_functions,
+		.n_objects = p->n_objects,
 	};
-	counts->processes = calloc(profile->n_processes + 1, sizeof(*counts->processes));
-	c.places = calloc(profile->n_places + 1, sizeof(*c.places));
-	c.active = calloc(function_counts_n_slots(counts), sizeof(*c.active));
-	c.last = calloc(function_counts_n_slots(counts), sizeof(*c.last));
-	if (!counts->processes || !c.places || !c.active || !c.last || count_stacks(&c) < 0)
+	counts->processes = calloc(p->n_processes + 1, sizeof(*counts->processes));
+	c->places = calloc(p->n_places + 1, sizeof(*c->places));
+	c->active = calloc(function_counts_n_slots(counts), sizeof(*c->active));
+	c->last = calloc(function_counts_n_slots(counts), sizeof(*c->last));
+	if (!counts->processes || !c->places || !c->active || !c->last)
 		return -ENOMEM;
-	if (!by_object) {
-		count_branches(&c);
-		count_blocks(&c);
-	}
-	if (c.failed || add_up(counts) < 0)
-		return -ENOMEM;
-	find_processes(&c);
-	if (!by_object)
-		count_processes(&c);
+	for (size_t i = 0; i < p->n_places; i++)
+		c->places[i] = find_counted(c, &p->places[i]);
 	return 0;
+}
+
+/* After the stacks. */
+static int finish(struct counting *c)
+{
+	if (!c->by_object) {
+		count_branches(c);
+		count_blocks(c);
+	}
+	if (c->failed || add_up(c->counts) < 0)
+		return -ENOMEM;
+	find_processes(c);
+	if (!c->by_object)
+		count_processes(c);
+	return 0;
+}
+
+static int count(struct tables tables)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < tables.n && r == 0; i++)
+		r = start(&tables.first[i]);
+	if (r == 0)
+		r = count_stacks(&tables, tables.first->p);
+	for (size_t i = 0; i < tables.n && r == 0; i++)
+		r = finish(&tables.first[i]);
+	for (size_t i = 0; i < tables.n; i++)
+		counting_done(&tables.first[i]);
+	return r;
 }
 
 int function_counts_init(struct function_counts *counts, const struct profile *profile)
 {
-	return count(counts, profile, false);
+	struct counting table = { .counts = counts, .p = profile };
+
+	*counts = (struct function_counts){};
+	return count((struct tables){ &table, 1 });
 }
 
 int function_counts_init_objects(struct function_counts *counts, const struct profile *profile)
 {
-	return count(counts, profile, true);
+	struct counting table = { .counts = counts, .p = profile, .by_object = true };
+
+	*counts = (struct function_counts){};
+	return count((struct tables){ &table, 1 });
+}
+
+int function_counts_init_both(struct function_counts *functions, struct function_counts *objects,
+			      const struct profile *profile)
+{
+	struct counting tables[] = {
+		{ .counts = functions, .p = profile },
+		{ .counts = objects, .p = profile, .by_object = true },
+	};
+
+	*functions = *objects = (struct function_counts){};
+	return count((struct tables){ tables, 2 });
 }
 
 void function_counts_done(struct function_counts *counts)

@@ -64,6 +64,9 @@ int function_counts_init(struct function_counts *counts, const struct profile *p
 /* The same by object: no row has a function, or anything but self and total; no process has sums.
  */
 int function_counts_init_objects(struct function_counts *counts, const struct profile *profile);
+/* Both in one walk along the stacks. */
+int function_counts_init_both(struct function_counts *functions, struct function_counts *objects,
+			      const struct profile *profile);
 void function_counts_done(struct function_counts *counts);
 
 static inline void function_tally_add(struct function_tally *to, const struct function_tally *tally)

@@ -117,6 +117,11 @@ int64_t profile_add_function(struct profile *profile, const struct profile_funct
 	return (int64_t)profile->n_functions++;
 }
 
+int profile_reserve_stacks(struct profile *profile, size_t n)
+{
+	return ARRAY_RESERVE(&profile->stacks, &profile->cap_stacks, profile->n_stacks + n);
+}
+
 int64_t profile_add_stack(struct profile *profile, const struct profile_stack *stack)
 {
 	int r;

@@ -301,6 +301,9 @@ int64_t profile_add_stream(struct profile *profile, const struct profile_stream 
 int64_t profile_add_branch(struct profile *profile, const struct profile_branch *branch);
 int64_t profile_add_block(struct profile *profile, const struct profile_block *block);
 
+/* Room for @n more stacks, so that the table need not grow while they are added. 0 or -ENOMEM. */
+int profile_reserve_stacks(struct profile *profile, size_t n);
+
 /*
  * Adds up rows with equal keys, drops unused objects and functions, and sorts all tables. Indices
  * from before are void. After more rows were added, a profile can be finalized again. 0, or -ENOMEM

@@ -11,28 +11,25 @@ int stack_walk_init(struct stack_walk *walk, const struct profile *profile)
 
 	assert(profile->finalized);
 
-	*walk = (struct stack_walk){ .profile = profile, .root = PROFILE_NONE };
+	*walk = (struct stack_walk){ .profile = profile, .root = n > 0 ? 0 : PROFILE_NONE };
 	walk->child = malloc((n + 1) * sizeof(*walk->child));
-	walk->next = malloc((n + 1) * sizeof(*walk->next));
 	walk->below = calloc(n + 1, sizeof(*walk->below));
-	walk->variance_below = calloc(n + 1, sizeof(*walk->variance_below));
-	if (!walk->child || !walk->next || !walk->below || !walk->variance_below)
+	if (!walk->child || !walk->below)
 		return -ENOMEM;
 
 	for (size_t i = 0; i < n; i++)
 		walk->child[i] = PROFILE_NONE;
 	for (size_t i = n; i-- > 0;) {
-		uint32_t parent = profile->stacks[i].parent;
-		uint32_t *first = parent == PROFILE_NONE ? &walk->root : &walk->child[parent];
+		const struct profile_stack *stack = &profile->stacks[i];
+		struct stack_sum *below = &walk->below[i];
 
-		walk->next[i] = *first;
-		*first = (uint32_t)i;
-		walk->below[i] += profile->stacks[i].samples;
-		walk->variance_below[i] += profile->stacks[i].variance;
-		if (parent == PROFILE_NONE)
+		below->samples += stack->samples;
+		below->variance += stack->variance;
+		if (stack->parent == PROFILE_NONE)
 			continue;
-		walk->below[parent] += walk->below[i];
-		walk->variance_below[parent] += walk->variance_below[i];
+		walk->child[stack->parent] = (uint32_t)i; /* at last the first */
+		walk->below[stack->parent].samples += below->samples;
+		walk->below[stack->parent].variance += below->variance;
 	}
 	return 0;
 }
@@ -40,15 +37,25 @@ int stack_walk_init(struct stack_walk *walk, const struct profile *profile)
 void stack_walk_done(struct stack_walk *walk)
 {
 	free(walk->child);
-	free(walk->next);
 	free(walk->below);
-	free(walk->variance_below);
+}
+
+/* Of a finalized profile siblings are neighbours, roots too. */
+static uint32_t next_sibling(const struct profile *profile, uint32_t node)
+{
+	uint32_t next = node + 1;
+
+	return next < profile->n_stacks &&
+			       profile->stacks[next].parent == profile->stacks[node].parent ?
+		       next :
+		       PROFILE_NONE;
 }
 
 void stack_walk_run(const struct stack_walk *walk, stack_walk_visit enter, stack_walk_visit leave,
 		    void *userdata)
 {
-	uint32_t node = walk->root;
+	const struct profile *profile = walk->profile;
+	uint32_t node = walk->root, next;
 
 	while (node != PROFILE_NONE) {
 		enter(walk, node, userdata);
@@ -57,12 +64,12 @@ void stack_walk_run(const struct stack_walk *walk, stack_walk_visit enter, stack
 			continue;
 		}
 		leave(walk, node, userdata);
-		while (walk->next[node] == PROFILE_NONE) {
-			node = walk->profile->stacks[node].parent;
+		while ((next = next_sibling(profile, node)) == PROFILE_NONE) {
+			node = profile->stacks[node].parent;
 			if (node == PROFILE_NONE)
 				return;
 			leave(walk, node, userdata);
 		}
-		node = walk->next[node];
+		node = next;
 	}
 }

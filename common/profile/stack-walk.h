@@ -9,12 +9,15 @@
 
 #include "common/profile/profile.h"
 
+struct stack_sum {
+	uint64_t samples, variance;
+};
+
 struct stack_walk {
 	const struct profile *profile;
-	uint32_t *child, *next;   /* first child; next sibling */
-	uint64_t *below;          /* samples of each node and all nodes below it; ... */
-	uint64_t *variance_below; /* ... and their variances */
-	uint32_t root;
+	uint32_t *child;         /* the first */
+	struct stack_sum *below; /* of each node and all nodes below it */
+	uint32_t root;           /* the first */
 };
 
 /* Borrows the finalized @profile. 0 or -ENOMEM; call stack_walk_done() in either case. */

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -255,9 +254,8 @@ static void name_window(struct namer *namer, struct window_profile *window)
 		return;
 	close_files(namer, &passed);
 	renew_budgets(namer);
-	/* naming took memory that waiting does not need, here and in the parsers */
+	/* naming took memory of the parsers that waiting does not need */
 	parser_rest(namer->parser);
-	malloc_trim(0);
 }
 
 static bool has_room(struct namer *namer)

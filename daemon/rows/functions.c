@@ -68,20 +68,17 @@ int store_functions_write(struct store_functions *functions, int64_t id,
 			  const struct profile *profile, const struct interned *processes,
 			  const struct interned *objects, const struct interned *names)
 {
-	struct function_counts counts;
-	int r = function_counts_init(&counts, profile);
+	struct function_counts counts, by_object;
+	int r = function_counts_init_both(&counts, &by_object, profile);
 
 	if (r >= 0)
 		r = write_blob(functions->statements[ADD_COUNTS], id, &counts, processes, objects,
 			       names);
-	function_counts_done(&counts);
-	if (r < 0)
-		return r;
-	r = function_counts_init_objects(&counts, profile);
 	if (r >= 0)
-		r = write_blob(functions->statements[ADD_OBJECTS], id, &counts, processes, objects,
-			       names);
+		r = write_blob(functions->statements[ADD_OBJECTS], id, &by_object, processes,
+			       objects, names);
 	function_counts_done(&counts);
+	function_counts_done(&by_object);
 	return r;
 }
 

@@ -4,43 +4,44 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/profile/other.h"
 #include "common/util/array.h"
+#include "common/util/cleanup.h"
+
+/* The nodes of a tree being listed, stacks or streams. */
+struct nodes {
+	struct interned *ids;
+	struct interned *places; /* of stacks: those of the profile */
+	bool *inner;             /* there is a deeper one */
+};
+
+static void nodes_done(struct nodes *nodes)
+{
+	free(nodes->ids);
+	free(nodes->places);
+	free(nodes->inner);
+}
 
 void row_ids_done(struct row_ids *ids)
 {
 	free(ids->objects);
 	free(ids->processes);
 	free(ids->functions);
-	free(ids->places);
-	free(ids->stacks);
-	free(ids->streams);
 	free(ids->led_to);
-	free(ids->inner);
-	free(ids->order.rows);
+	row_order_done(&ids->order);
 }
 
 int row_ids_init(struct row_ids *ids)
 {
 	const struct profile *p = ids->profile;
-	size_t n_nodes = MAX(p->n_stacks, p->n_streams);
-	size_t n_rows = MAX(p->n_processes, n_nodes);
 
 	assert(p->finalized);
 
-	n_rows = MAX(n_rows, p->n_branches);
-	n_rows = MAX(n_rows, p->n_blocks);
 	if (ARRAY_ALLOCATE_ZEROED(&ids->objects, p->n_objects) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&ids->processes, p->n_processes) < 0 ||
 	    ARRAY_ALLOCATE_ZEROED(&ids->functions, p->n_functions) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&ids->places, p->n_places) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&ids->stacks, p->n_stacks) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&ids->streams, p->n_streams) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&ids->led_to, p->n_functions) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&ids->inner, n_nodes) < 0 ||
-	    ARRAY_ALLOCATE_ZEROED(&ids->order.rows, n_rows) < 0)
+	    ARRAY_ALLOCATE_ZEROED(&ids->led_to, p->n_functions) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -101,7 +102,7 @@ static int intern_place(struct row_ids *ids, struct location location, struct in
 }
 
 /* Each once, those of an object in the order of the database's index. */
-static int intern_stack_places(struct row_ids *ids)
+static int intern_stack_places(struct row_ids *ids, struct interned *places)
 {
 	const struct profile *p = ids->profile;
 	int r = 0;
@@ -110,7 +111,7 @@ static int intern_stack_places(struct row_ids *ids)
 		const struct profile_place *place = &p->places[i];
 
 		r = intern_place_in(ids, (struct location){ place->object, place->offset },
-				    place->function, &ids->places[i]);
+				    place->function, &places[i]);
 	}
 	return r;
 }
@@ -128,66 +129,83 @@ static int intern_ends(struct row_ids *ids, bool is_other, const struct location
 }
 
 /* A node above others needs a row only if samples were taken in it. */
-static int list_stack(struct row_ids *ids, size_t i)
+static bool stack_has_row(const struct profile_stack *stack, bool inner)
+{
+	return !inner || stack->samples || stack->stitched || stack->weight;
+}
+
+static int list_stack(struct row_ids *ids, const struct nodes *nodes, size_t i)
 {
 	const struct profile_stack *stack = &ids->profile->stacks[i];
 	struct interned parent = INTERNED_NONE;
-	struct interned place = ids->places[ids->profile->stack_places[i]];
+	struct interned place = nodes->places[ids->profile->stack_places[i]];
 
 	if (stack->parent != PROFILE_NONE)
-		parent = ids->stacks[stack->parent];
-	if (!ids->inner[i] || stack->samples || stack->stitched || stack->weight)
+		parent = nodes->ids[stack->parent];
+	if (stack_has_row(stack, nodes->inner[i]))
 		row_order_add(&ids->order, process_id(ids, stack->process), parent.id, place.id, i);
-	return ids->inner[i] ? store_intern_stack(ids->intern, parent, place, &ids->stacks[i]) : 0;
+	return nodes->inner[i] ? store_intern_stack(ids->intern, parent, place, &nodes->ids[i]) : 0;
 }
 
 int row_ids_list_stacks(struct row_ids *ids)
 {
+	_cleanup_(nodes_done) struct nodes nodes = {};
 	const struct profile *p = ids->profile;
-	int r = intern_stack_places(ids);
+	size_t n_rows = 0;
+	int r = 0;
 
+	if (ARRAY_ALLOCATE(&nodes.ids, p->n_stacks) < 0 ||
+	    ARRAY_ALLOCATE(&nodes.places, p->n_places) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&nodes.inner, p->n_stacks) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < p->n_stacks; i++)
 		if (p->stacks[i].parent != PROFILE_NONE)
-			ids->inner[p->stacks[i].parent] = true;
-	ids->order.n = 0;
+			nodes.inner[p->stacks[i].parent] = true;
+	for (size_t i = 0; i < p->n_stacks; i++)
+		n_rows += stack_has_row(&p->stacks[i], nodes.inner[i]);
+	r = row_order_begin(&ids->order, n_rows);
+	if (r >= 0)
+		r = intern_stack_places(ids, nodes.places);
 	for (size_t i = 0; r >= 0 && i < p->n_stacks; i++)
-		r = list_stack(ids, i);
+		r = list_stack(ids, &nodes, i);
 	row_order_sort(&ids->order);
 	return r;
 }
 
-static int intern_stream(struct row_ids *ids, size_t i)
+static int intern_stream(struct row_ids *ids, const struct nodes *nodes, size_t i)
 {
 	const struct profile_stream *stream = &ids->profile->streams[i];
 	struct interned parent = INTERNED_NONE, ends[2];
 	int r;
 
 	if (stream->parent != PROFILE_NONE) {
-		parent = ids->streams[stream->parent];
-		ids->inner[stream->parent] = true;
+		parent = nodes->ids[stream->parent];
+		nodes->inner[stream->parent] = true;
 	}
 	r = intern_ends(ids, other_is_stream(stream),
 			(const struct location[2]){ stream->from, stream->to }, ends);
 	if (r < 0)
 		return r;
-	return store_intern_stream(ids->intern, parent, ends[0], ends[1], &ids->streams[i]);
+	return store_intern_stream(ids->intern, parent, ends[0], ends[1], &nodes->ids[i]);
 }
 
 int row_ids_list_streams(struct row_ids *ids)
 {
+	_cleanup_(nodes_done) struct nodes nodes = {};
 	const struct profile *p = ids->profile;
-	int r = 0;
+	int r = row_order_begin(&ids->order, p->n_streams);
 
-	memset(ids->inner, 0, p->n_streams * sizeof(*ids->inner));
+	if (r < 0 || ARRAY_ALLOCATE(&nodes.ids, p->n_streams) < 0 ||
+	    ARRAY_ALLOCATE_ZEROED(&nodes.inner, p->n_streams) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; r >= 0 && i < p->n_streams; i++)
-		r = intern_stream(ids, i);
-	ids->order.n = 0;
-	for (size_t i = 0; i < p->n_streams; i++) {
+		r = intern_stream(ids, &nodes, i);
+	for (size_t i = 0; r >= 0 && i < p->n_streams; i++) {
 		const struct profile_stream *stream = &p->streams[i];
 
-		if (!ids->inner[i] || stream->hits || stream->pruned || stream->cycles)
+		if (!nodes.inner[i] || stream->hits || stream->pruned || stream->cycles)
 			row_order_add(&ids->order, process_id(ids, stream->process),
-				      ids->streams[i].id, 0, i);
+				      nodes.ids[i].id, 0, i);
 	}
 	row_order_sort(&ids->order);
 	return r;
@@ -196,9 +214,8 @@ int row_ids_list_streams(struct row_ids *ids)
 int row_ids_list_branches(struct row_ids *ids)
 {
 	const struct profile *p = ids->profile;
-	int r = 0;
+	int r = row_order_begin(&ids->order, p->n_branches);
 
-	ids->order.n = 0;
 	for (size_t i = 0; r >= 0 && i < p->n_branches; i++) {
 		const struct profile_branch *branch = &p->branches[i];
 		struct interned ends[2];
@@ -216,9 +233,8 @@ int row_ids_list_branches(struct row_ids *ids)
 int row_ids_list_blocks(struct row_ids *ids)
 {
 	const struct profile *p = ids->profile;
-	int r = 0;
+	int r = row_order_begin(&ids->order, p->n_blocks);
 
-	ids->order.n = 0;
 	for (size_t i = 0; r >= 0 && i < p->n_blocks; i++) {
 		const struct profile_block *block = &p->blocks[i];
 		const struct location at[2] = { { block->object, block->start },

@@ -14,11 +14,9 @@
 struct row_ids {
 	struct store_intern *intern;   /* borrowed */
 	const struct profile *profile; /* borrowed */
-	struct interned *objects, *processes, *functions, *stacks, *streams;
-	struct interned *places; /* of stacks */
-	bool *led_to;            /* by function: a place lies directly in it */
-	bool *inner;             /* of each stack or stream: there is a deeper one */
-	struct row_order order;  /* of the table being written */
+	struct interned *objects, *processes, *functions;
+	bool *led_to;           /* by function: a place lies directly in it */
+	struct row_order order; /* of the table being written */
 };
 
 /* Once the first two are set. 0 or -ENOMEM. */

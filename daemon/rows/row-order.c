@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/util/array.h"
 #include "common/util/compare.h"
 
 static int compare_keys(const void *x, const void *y)
@@ -12,6 +13,17 @@ static int compare_keys(const void *x, const void *y)
 	RETURN_UNLESS_EQUAL(COMPARE(a->process, b->process));
 	RETURN_UNLESS_EQUAL(COMPARE(a->a, b->a));
 	return COMPARE(a->b, b->b);
+}
+
+int row_order_begin(struct row_order *order, size_t n)
+{
+	order->n = 0;
+	return ARRAY_RESERVE(&order->rows, &order->cap, n);
+}
+
+void row_order_done(struct row_order *order)
+{
+	free(order->rows);
 }
 
 void row_order_sort(struct row_order *order)

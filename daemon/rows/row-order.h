@@ -12,9 +12,13 @@ struct row_order_key {
 };
 
 struct row_order {
-	struct row_order_key *rows; /* the caller's, with room for all */
-	size_t n;
+	struct row_order_key *rows;
+	size_t n, cap;
 };
+
+/* Empties @order, and makes room for @n rows. 0 or -ENOMEM. */
+int row_order_begin(struct row_order *order, size_t n);
+void row_order_done(struct row_order *order);
 
 static inline void row_order_add(struct row_order *order, int64_t process, int64_t a, int64_t b,
 				 size_t index)

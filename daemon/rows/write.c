@@ -96,10 +96,9 @@ static int write_processes(struct writing *writing)
 {
 	struct statement *add = writing->write->statements[ADD_PROCESS_COUNT];
 	const struct profile *p = writing->rows.profile;
-	int r = 0;
+	int r = row_order_begin(&writing->rows.order, p->n_processes);
 
-	writing->rows.order.n = 0;
-	for (size_t i = 0; i < p->n_processes; i++)
+	for (size_t i = 0; r >= 0 && i < p->n_processes; i++)
 		row_order_add(&writing->rows.order, writing->rows.processes[i].id, 0, 0, i);
 	row_order_sort(&writing->rows.order);
 	for (size_t i = 0; r >= 0 && i < writing->rows.order.n; i++) {

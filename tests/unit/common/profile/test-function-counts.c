@@ -114,6 +114,41 @@ static size_t check_profile(const struct profile *p)
 	return n;
 }
 
+static void assert_counts(const struct function_counts *a, const struct function_counts *b)
+{
+	assert_int_equal(a->n_rows, b->n_rows);
+	assert_int_equal(a->n_processes, b->n_processes);
+	for (size_t i = 0; i < a->n_rows; i++) {
+		assert_int_equal(a->rows[i].process, b->rows[i].process);
+		assert_int_equal(a->rows[i].function, b->rows[i].function);
+		assert_int_equal(a->rows[i].at.object, b->rows[i].at.object);
+		assert_int_equal(a->rows[i].at.offset, b->rows[i].at.offset);
+		assert_int_equal(a->rows[i].tally.variance, b->rows[i].tally.variance);
+		assert_tally(&a->rows[i].tally, &b->rows[i].tally);
+	}
+	for (size_t i = 0; i < a->n_processes; i++) {
+		assert_int_equal(a->processes[i].samples, b->processes[i].samples);
+		assert_int_equal(a->processes[i].first, b->processes[i].first);
+		assert_int_equal(a->processes[i].n, b->processes[i].n);
+	}
+}
+
+/* One walk for both tables gives what a walk for each gives. */
+static void check_both(const struct profile *p)
+{
+	struct function_counts functions, objects, both[2];
+
+	assert_int_equal(function_counts_init(&functions, p), 0);
+	assert_int_equal(function_counts_init_objects(&objects, p), 0);
+	assert_int_equal(function_counts_init_both(&both[0], &both[1], p), 0);
+	assert_counts(&both[0], &functions);
+	assert_counts(&both[1], &objects);
+	function_counts_done(&functions);
+	function_counts_done(&objects);
+	function_counts_done(&both[0]);
+	function_counts_done(&both[1]);
+}
+
 static void random_profiles(void **state)
 {
 	size_t n = 0;
@@ -122,6 +157,7 @@ static void random_profiles(void **state)
 		struct profile *profile = random_profile(seed, 0);
 
 		n += check_profile(profile);
+		check_both(profile);
 		profile_free(profile);
 	}
 	assert_true(n > N_PROFILES);
