@@ -2,13 +2,12 @@
 #include "daemon/heap.h"
 
 #include <malloc.h>
-#include <stddef.h>
 
 /* Larger blocks are mappings of their own: they would fragment the heap. */
-#define MAPPED_BYTES (2 << 20)
+#define MAPPED_BYTES (1 << 20)
 
-/* Free memory at the end of the heap that stays between two calls of heap_trim(). */
-#define KEPT_BYTES (16 << 20)
+/* Free memory that stays. */
+#define KEPT_BYTES (8 << 20)
 
 void heap_set_up(void)
 {
@@ -19,8 +18,6 @@ void heap_set_up(void)
 
 void heap_trim(void)
 {
-	struct mallinfo2 heap = mallinfo2();
-
-	if (heap.fordblks > heap.uordblks / 2)
+	if (mallinfo2().fordblks > KEPT_BYTES)
 		malloc_trim(0);
 }

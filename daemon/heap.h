@@ -4,13 +4,13 @@
  *
  * A window's tables pass through three threads, one after the other, and the next window's are as
  * large. To have the kernel provide their pages anew each time took a quarter of the daemon's CPU
- * time on a virtual machine. So all threads share one heap, and what a window needs stays there,
- * within a limit.
+ * time on a virtual machine. So all threads share one heap, where what a window needs stays, but
+ * for its largest tables and within a limit.
  */
 #pragma once
 
 /* Before the first thread. */
 void heap_set_up(void);
 
-/* Gives free memory back if it is more than half of what is used. */
+/* Gives free memory back where it is more than 8 MiB. */
 void heap_trim(void);
