@@ -19,7 +19,7 @@
 #include "daemon/archive/archive.h"
 #include "daemon/config.h"
 #include "daemon/directories.h"
-#include "daemon/heap.h"
+#include "daemon/heap/heap.h"
 #include "daemon/log.h"
 #include "daemon/naming/kept-symbols.h"
 #include "daemon/pmu-problems.h"
@@ -51,6 +51,7 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
+	uint64_t other_bytes;      /* see heap_trim() */
 	struct watchdog *watchdog; /* NULL before daemon_run() */
 	uint64_t logged_moved;     /* databases that were renamed */
 	bool logged_removed, logged_converted, logged_damaged, logged_unopened;
@@ -200,7 +201,7 @@ static void on_sampling_changed(void *userdata)
 
 	check_database(daemon);
 	notify_status(daemon);
-	heap_trim();
+	heap_trim(&daemon->other_bytes);
 }
 
 static struct store_settings store_settings_of(const struct config *config)

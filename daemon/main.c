@@ -13,7 +13,7 @@
 #include "common/util/standard-streams.h"
 #include "daemon/daemon.h"
 #include "daemon/directories.h"
-#include "daemon/heap.h"
+#include "daemon/heap/heap.h"
 #include "daemon/launcher/capabilities.h"
 #include "daemon/log.h"
 

@@ -10,6 +10,7 @@
 #include "common/json/json-text.h"
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
+#include "daemon/heap/heap.h"
 
 #define I(x) ((json_int_t)(x))
 
@@ -101,16 +102,6 @@ static json_t *stacks_json(const struct status *s, bool privileged)
 			 kept_json(&s->tables), "incomplete", short_stacks_json(s, privileged));
 }
 
-static uint64_t rss_bytes(void)
-{
-	_cleanup_fclose_ FILE *f = fopen("/proc/self/statm", "re");
-	unsigned long long size, resident;
-
-	if (!f || fscanf(f, "%llu %llu", &size, &resident) != 2)
-		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* null where there is none. */
 static json_t *percent_json(double share)
 {
@@ -126,12 +117,13 @@ static json_t *cost_json(const struct status *s)
 	getrusage(RUSAGE_SELF, &usage);
 	cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 		 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-	return json_pack(
-		"{sI sI sI sI so so sf sb so so}", "bpf_ns", I(c->bpf_ns), "bpf_runs",
-		I(c->bpf_runs), "cpu_us", I(cpu_us), "rss_bytes", I(rss_bytes()), "budget_percent",
-		percent_json(s->budget), "sampling_percent", percent_json(s->share), "rate_percent",
-		100 / MAX(s->scale, 1), "throttled", s->throttled, "hour_sampling_percent",
-		percent_json(s->hour_share), "hour_rate_percent", percent_json(s->hour_taken));
+	return json_pack("{sI sI sI sI so so sf sb so so}", "bpf_ns", I(c->bpf_ns), "bpf_runs",
+			 I(c->bpf_runs), "cpu_us", I(cpu_us), "rss_bytes", I(heap_resident_bytes()),
+			 "budget_percent", percent_json(s->budget), "sampling_percent",
+			 percent_json(s->share), "rate_percent", 100 / MAX(s->scale, 1),
+			 "throttled", s->throttled, "hour_sampling_percent",
+			 percent_json(s->hour_share), "hour_rate_percent",
+			 percent_json(s->hour_taken));
 }
 
 static json_t *time_json(uint64_t us)

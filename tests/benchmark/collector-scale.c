@@ -14,7 +14,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,14 +26,13 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 #include "daemon/collector/collector.h"
+#include "daemon/heap/heap.h"
 #include "tests/benchmark/ring-writer.h"
 
 #define RING_PAGES 128 /* as the daemon has them on many CPUs */
 #define WINDOW_S   2
 #define SECONDS    8
 #define LOOK_MS    20 /* between two looks at the memory */
-
-#define MMAP_THRESHOLD (128 << 10) /* as the daemon has it */
 
 static const char *const names[RING_WRITER_KINDS] = { "snapshots", "stacks", "rare-stacks",
 						      "ticks" };
@@ -200,7 +198,7 @@ int main(int argc, char **argv)
 	unsigned int seconds = argc > 3 ? (unsigned int)atoi(argv[3]) : SECONDS;
 	bool ok = true;
 
-	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+	heap_set_up();
 	printf("| | CPUs | thousands a second of its CPU time | of the clock | %% of a CPU | %% "
 	       "not counted | MiB at most | MiB of rings |\n"
 	       "|---|---|---|---|---|---|---|---|\n");

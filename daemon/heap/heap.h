@@ -9,8 +9,16 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 /* Before the first thread. */
 void heap_set_up(void);
 
-/* Gives free memory back where it is more than 8 MiB. */
-void heap_trim(void);
+/* Of this process in memory; 0: that is not known. */
+uint64_t heap_resident_bytes(void);
+
+/*
+ * Gives free memory back where it is more than 8 MiB. *@other, 0 at first, is what else is in
+ * memory.
+ */
+void heap_trim(uint64_t *other);
