@@ -299,17 +299,12 @@ static void count_processes(const struct counting *c)
 		tally_of(c, p->streams[i].process)->hits += p->streams[i].hits;
 }
 
+/* Before the stacks. */
 static int start(struct counting *c)
 {
 	struct function_counts *counts = c->counts;
 	const struct profile *p = c->p;
 
-	assert(p->finalized);
-
-	*counts = (struct function_counts){
-		.n_functions = p->n_functions,
-		.n_objects = p->n_objects,
-	};
 	counts->processes = calloc(p->n_processes + 1, sizeof(*counts->processes));
 	c->places = calloc(p->n_places + 1, sizeof(*c->places));
 	c->active = calloc(function_counts_n_slots(counts), sizeof(*c->active));
@@ -336,14 +331,24 @@ static int finish(struct counting *c)
 	return 0;
 }
 
-static int count(struct tables tables)
+/* All of @profile. */
+static int count(struct tables tables, const struct profile *profile)
 {
 	int r = 0;
 
+	assert(profile->finalized);
+
+	for (size_t i = 0; i < tables.n; i++) {
+		tables.first[i].p = profile;
+		*tables.first[i].counts = (struct function_counts){
+			.n_functions = profile->n_functions,
+			.n_objects = profile->n_objects,
+		};
+	}
 	for (size_t i = 0; i < tables.n && r == 0; i++)
 		r = start(&tables.first[i]);
 	if (r == 0)
-		r = count_stacks(&tables, tables.first->p);
+		r = count_stacks(&tables, profile);
 	for (size_t i = 0; i < tables.n && r == 0; i++)
 		r = finish(&tables.first[i]);
 	for (size_t i = 0; i < tables.n; i++)
@@ -353,30 +358,25 @@ static int count(struct tables tables)
 
 int function_counts_init(struct function_counts *counts, const struct profile *profile)
 {
-	struct counting table = { .counts = counts, .p = profile };
+	struct counting table = { .counts = counts };
 
-	*counts = (struct function_counts){};
-	return count((struct tables){ &table, 1 });
+	return count((struct tables){ &table, 1 }, profile);
 }
 
 int function_counts_init_objects(struct function_counts *counts, const struct profile *profile)
 {
-	struct counting table = { .counts = counts, .p = profile, .by_object = true };
+	struct counting table = { .counts = counts, .by_object = true };
 
-	*counts = (struct function_counts){};
-	return count((struct tables){ &table, 1 });
+	return count((struct tables){ &table, 1 }, profile);
 }
 
 int function_counts_init_both(struct function_counts *functions, struct function_counts *objects,
 			      const struct profile *profile)
 {
-	struct counting tables[] = {
-		{ .counts = functions, .p = profile },
-		{ .counts = objects, .p = profile, .by_object = true },
-	};
+	struct counting tables[] = { { .counts = functions },
+				     { .counts = objects, .by_object = true } };
 
-	*functions = *objects = (struct function_counts){};
-	return count((struct tables){ tables, 2 });
+	return count((struct tables){ tables, 2 }, profile);
 }
 
 void function_counts_done(struct function_counts *counts)

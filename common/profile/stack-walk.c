@@ -11,7 +11,7 @@ int stack_walk_init(struct stack_walk *walk, const struct profile *profile)
 
 	assert(profile->finalized);
 
-	*walk = (struct stack_walk){ .profile = profile, .root = n > 0 ? 0 : PROFILE_NONE };
+	*walk = (struct stack_walk){ .profile = profile };
 	walk->child = malloc((n + 1) * sizeof(*walk->child));
 	walk->below = calloc(n + 1, sizeof(*walk->below));
 	if (!walk->child || !walk->below)
@@ -45,17 +45,16 @@ static uint32_t next_sibling(const struct profile *profile, uint32_t node)
 {
 	uint32_t next = node + 1;
 
-	return next < profile->n_stacks &&
-			       profile->stacks[next].parent == profile->stacks[node].parent ?
-		       next :
-		       PROFILE_NONE;
+	if (next == profile->n_stacks)
+		return PROFILE_NONE;
+	return profile->stacks[next].parent == profile->stacks[node].parent ? next : PROFILE_NONE;
 }
 
 void stack_walk_run(const struct stack_walk *walk, stack_walk_visit enter, stack_walk_visit leave,
 		    void *userdata)
 {
 	const struct profile *profile = walk->profile;
-	uint32_t node = walk->root, next;
+	uint32_t node = profile->n_stacks > 0 ? 0 : PROFILE_NONE, next;
 
 	while (node != PROFILE_NONE) {
 		enter(walk, node, userdata);

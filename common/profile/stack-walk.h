@@ -17,7 +17,6 @@ struct stack_walk {
 	const struct profile *profile;
 	uint32_t *child;         /* the first */
 	struct stack_sum *below; /* of each node and all nodes below it */
-	uint32_t root;           /* the first */
 };
 
 /* Borrows the finalized @profile. 0 or -ENOMEM; call stack_walk_done() in either case. */
