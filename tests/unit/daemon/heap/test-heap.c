@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the heap keeps, and what it gives back, by what is in memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/heap/heap.h"
+
+#define MIB        (1024 * 1024)
+#define BLOCK      ((size_t)64 << 10)
+#define MAX_BLOCKS ((size_t)1024)
+
+static char *blocks[MAX_BLOCKS], *above;
+
+/* Blocks with one above them, so that what is freed is not the end of the heap; then frees them. */
+static void leave_free(size_t n_bytes)
+{
+	size_t n = n_bytes / BLOCK;
+
+	assert_true(n <= MAX_BLOCKS);
+	for (size_t i = 0; i < n; i++) {
+		blocks[i] = malloc(BLOCK);
+		assert_non_null(blocks[i]);
+		memset(blocks[i], 1, BLOCK);
+	}
+	above = malloc(BLOCK);
+	assert_non_null(above);
+	memset(above, 1, BLOCK);
+	for (size_t i = 0; i < n; i++)
+		free(blocks[i]);
+}
+
+/* Before there are holes, from which it would be taken. */
+static void large_blocks_are_given_back_at_once(void **state)
+{
+	char *large;
+	uint64_t before;
+
+	large = malloc(4 * MIB);
+	assert_non_null(large);
+	memset(large, 1, 4 * MIB);
+	above = malloc(BLOCK);
+	assert_non_null(above);
+	before = heap_resident_bytes();
+	free(large);
+	assert_true(heap_resident_bytes() < before - 3 * MIB); /* a mapping of its own */
+	free(above);
+}
+
+static void much_is_given_back(void **state)
+{
+	uint64_t other = 0, before;
+
+	heap_trim(&other);
+	leave_free(32 * MIB);
+	before = heap_resident_bytes();
+	heap_trim(&other);
+	assert_true(heap_resident_bytes() < before - 24 * MIB);
+	free(above);
+}
+
+/* The free memory of the last test is not in memory any more, and does not count. */
+static void little_stays(void **state)
+{
+	uint64_t other = 0, before;
+
+	heap_trim(&other);
+	for (int i = 0; i < 3; i++) {
+		leave_free(6 * MIB);
+		before = heap_resident_bytes();
+		heap_trim(&other);
+		assert_true(heap_resident_bytes() >= before);
+		free(above);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(large_blocks_are_given_back_at_once),
+		cmocka_unit_test(much_is_given_back),
+		cmocka_unit_test(little_stays),
+	};
+
+	heap_set_up();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
