@@ -51,7 +51,6 @@ struct daemon {
 	struct sampling *sampling;
 	struct methods *methods;
 	struct server *server;
-	uint64_t other_bytes;      /* see heap_trim() */
 	struct watchdog *watchdog; /* NULL before daemon_run() */
 	uint64_t logged_moved;     /* databases that were renamed */
 	bool logged_removed, logged_converted, logged_damaged, logged_unopened;
@@ -201,7 +200,7 @@ static void on_sampling_changed(void *userdata)
 
 	check_database(daemon);
 	notify_status(daemon);
-	heap_trim(&daemon->other_bytes);
+	heap_trim();
 }
 
 static struct store_settings store_settings_of(const struct config *config)

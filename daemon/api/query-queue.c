@@ -18,6 +18,7 @@
 #include "daemon/api/job.h"
 #include "daemon/api/query.h"
 #include "daemon/api/slot-sums.h"
+#include "daemon/heap/heap.h"
 
 #define FRESH_US    100000 /* a part of the open window is new enough for so long */
 #define PATIENCE_US 700000 /* with the collector and the namer */
@@ -76,7 +77,10 @@ static int watch_expiry(struct query_queue *queue)
 
 static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	return watch_expiry(userdata);
+	int r = watch_expiry(userdata);
+
+	heap_trim();
+	return r;
 }
 
 /* Whether one more of this user may be active. */
@@ -155,6 +159,7 @@ static void end(struct entry *e, int r)
 	}
 	free_entry(e);
 	watch_expiry(queue);
+	heap_trim();
 	admit(queue);
 }
 

@@ -42,10 +42,12 @@ static uint64_t unused_bytes(void)
 	return resident > used ? resident - used : 0;
 }
 
-void heap_trim(uint64_t *other)
+void heap_trim(void)
 {
-	if (unused_bytes() <= *other + KEPT_BYTES)
+	static uint64_t other; /* what was unused and in memory still after the last trim */
+
+	if (unused_bytes() <= other + KEPT_BYTES)
 		return;
 	malloc_trim(0);
-	*other = unused_bytes();
+	other = unused_bytes();
 }

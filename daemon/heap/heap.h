@@ -17,8 +17,5 @@ void heap_set_up(void);
 /* Of this process in memory; 0: that is not known. */
 uint64_t heap_resident_bytes(void);
 
-/*
- * Gives free memory back where it is more than 8 MiB. *@other, 0 at first, is what else is in
- * memory.
- */
-void heap_trim(uint64_t *other);
+/* Gives free memory back where it is more than 8 MiB. For one thread, after what took much. */
+void heap_trim(void);
