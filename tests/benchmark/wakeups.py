@@ -3,7 +3,7 @@
 
 Runs branchd, perf record and bpftrace (those that are installed) at 99 Hz, one after the other, and prints for each the
 wake-ups a second (voluntary context switches) of all its processes and threads, their CPU time an hour by the scheduler's
-sums, and the run time of the BPF program an hour, from BEGIN_AFTER=20 seconds after its start on, as a table of Markdown.
+sums, and the run time of the BPF program an hour, from BEGIN_AFTER=35 seconds after its start on, as a table of Markdown.
 CONFIG-LINEs go to the section [Sampling]. Takes three times BEGIN_AFTER + SECONDS. Needs root and BPF; nothing else may run.
 """
 import os
@@ -15,16 +15,25 @@ import time
 
 from profilers import bpftrace_command, branchd_command, ends, perf_command, processes, program_cost, program_statistics, threads
 
-BEGIN_AFTER = float(os.environ.get("BEGIN_AFTER", "20"))  # seconds: opening, first names
+BEGIN_AFTER = float(os.environ.get("BEGIN_AFTER", "35"))  # seconds: opening, first names
+NAMED_AFTER = 25  # seconds, of those: bpftool has asked for the run time, and its window must be named
+
+
+def program_share(program, since=(0, 0)):
+    """The time and the run time of the BPF program, both in ns, and its share of one CPU @since an earlier call."""
+    now, ns = time.monotonic_ns(), program_cost(program)[0]
+    return now, ns, (ns - since[1]) / (now - since[0])
 
 
 def watch(process, program, seconds):
-    """Threads and run time of the BPF program before and after, and the time between; None if the profiler ends by itself."""
-    time.sleep(BEGIN_AFTER)
-    before, began, program_ns = threads(processes(process.pid)), time.monotonic(), program_cost(program)[0]
+    """Threads before and after, the time between, and the share of the BPF program; None if the profiler ends by itself."""
+    time.sleep(BEGIN_AFTER - NAMED_AFTER)
+    began = program_share(program)
+    time.sleep(NAMED_AFTER)
+    before, start = threads(processes(process.pid)), time.monotonic()
     time.sleep(seconds)
-    after, took = threads(processes(process.pid)), time.monotonic() - began
-    return (before, after, program_cost(program)[0] - program_ns, took) if process.poll() is None else None
+    after, took = threads(processes(process.pid)), time.monotonic() - start
+    return (before, after, took, program_share(program, began)[2]) if process.poll() is None else None
 
 
 def measure(name, command, program, seconds):
@@ -37,12 +46,12 @@ def measure(name, command, program, seconds):
     if not watched:
         print(f"| {name} ended with {process.returncode} |")
         return
-    before, after, program_ns, took = watched
+    before, after, took, share = watched
     rows = [(thread, wakeups - before.get(task, (0, 0, 0))[1], cpu - before.get(task, (0, 0, 0))[2])
             for task, (thread, wakeups, cpu) in after.items()]
     often = [f"{thread} {wakeups / took:.2f}" for thread, wakeups, _ in sorted(rows, key=lambda row: -row[1])[:6] if wakeups]
     print(f"| {name} | {sum(row[1] for row in rows) / took:.2f} | {sum(row[2] for row in rows) / took * 3600 / 1e9:.2f} | "
-          f"{program_ns / took * 3600 / 1e9:.2f} | {', '.join(often)} |", flush=True)
+          f"{share * 3600:.2f} | {', '.join(often)} |", flush=True)
 
 
 def main():
