@@ -131,12 +131,20 @@ struct id_value *id_map_find(const struct id_map *map, struct id_key key)
 	return slot->number > 0 ? &map->entries[slot->number - 1].value : NULL;
 }
 
+/* Makes room for @key in a full map, unless it has it. 0 or -ENOMEM. */
+static int make_room(struct id_map *map, struct id_key key)
+{
+	if (map->n < max_entries(map->n_slots) || id_map_find(map, key))
+		return 0;
+	return grow(map);
+}
+
 int id_map_put(struct id_map *map, struct id_key key, struct id_value value)
 {
 	struct id_slot *slot;
 	uint32_t hash;
 
-	if (map->n >= max_entries(map->n_slots) && grow(map) < 0)
+	if (make_room(map, key) < 0)
 		return -ENOMEM;
 	hash = hash_key(map, key); /* by the seed, which the first slots bring */
 	slot = find_slot(map, key, hash);

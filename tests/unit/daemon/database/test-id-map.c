@@ -60,6 +60,22 @@ static void a_key_is_replaced_and_a_value_changed(void **state)
 	id_map_done(&map);
 }
 
+static void a_full_map_grows_for_a_new_key_alone(void **state)
+{
+	struct id_map map = { 0 };
+	size_t n_slots;
+
+	put_many(&map, 1);
+	n_slots = map.n_slots;
+	put_many(&map, (int64_t)n_slots * 2 / 3);
+	assert_int_equal(id_map_put(&map, key_of(7), (struct id_value){ 700, 1 }), 0);
+	assert_int_equal(map.n_slots, n_slots);
+	assert_int_equal(find(&map, 7), 700);
+	put_many(&map, (int64_t)n_slots * 2 / 3 + 1);
+	assert_int_equal(map.n_slots, 2 * n_slots);
+	id_map_done(&map);
+}
+
 /* A cleared map starts with the size that it had, or with half of it where that was little used. */
 static void a_map_is_used_again_when_it_is_cleared(void **state)
 {
@@ -98,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_key_keeps_its_value_while_the_map_grows),
 		cmocka_unit_test(a_key_is_replaced_and_a_value_changed),
+		cmocka_unit_test(a_full_map_grows_for_a_new_key_alone),
 		cmocka_unit_test(a_map_is_used_again_when_it_is_cleared),
 		cmocka_unit_test(maps_have_seeds_of_their_own),
 	};
