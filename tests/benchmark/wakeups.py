@@ -3,8 +3,8 @@
 
 Runs branchd, perf record and bpftrace (those that are installed) at 99 Hz, one after the other, and prints for each the
 wake-ups a second (voluntary context switches) of all its processes and threads, their CPU time an hour by the scheduler's
-sums, and the run time of the BPF program an hour, from BEGIN_AFTER=35 seconds after its start on, as a table of Markdown.
-CONFIG-LINEs go to the section [Sampling]. Takes three times BEGIN_AFTER + SECONDS. Needs root and BPF; nothing else may run.
+sums, and the run time of the BPF program an hour, from BEGIN_AFTER=10 and 25 seconds after its start on, as a table of Markdown.
+CONFIG-LINEs go to the section [Sampling]. Takes three times BEGIN_AFTER + 25 + SECONDS. Needs root and BPF; nothing else may run.
 """
 import os
 import shutil
@@ -15,25 +15,25 @@ import time
 
 from profilers import bpftrace_command, branchd_command, ends, perf_command, processes, program_cost, program_statistics, threads
 
-BEGIN_AFTER = float(os.environ.get("BEGIN_AFTER", "35"))  # seconds: opening, first names
-NAMED_AFTER = 25  # seconds, of those: bpftool has asked for the run time, and its window must be named
+BEGIN_AFTER = float(os.environ.get("BEGIN_AFTER", "10"))  # seconds: opening, first names
+NAMED_AFTER = 25  # seconds: bpftool, which asks for the run time, must be named
 
 
-def program_share(program, since=(0, 0)):
-    """The time and the run time of the BPF program, both in ns, and its share of one CPU @since an earlier call."""
-    now, ns = time.monotonic_ns(), program_cost(program)[0]
-    return now, ns, (ns - since[1]) / (now - since[0])
+def program_time(program):
+    """The time, and the run time of the BPF program so far; both in ns."""
+    return time.monotonic_ns(), program_cost(program)[0]
 
 
 def watch(process, program, seconds):
     """Threads before and after, the time between, and the share of the BPF program; None if the profiler ends by itself."""
-    time.sleep(BEGIN_AFTER - NAMED_AFTER)
-    began = program_share(program)
+    time.sleep(BEGIN_AFTER)
+    began, ran = program_time(program)
     time.sleep(NAMED_AFTER)
     before, start = threads(processes(process.pid)), time.monotonic()
     time.sleep(seconds)
     after, took = threads(processes(process.pid)), time.monotonic() - start
-    return (before, after, took, program_share(program, began)[2]) if process.poll() is None else None
+    ended, has_run = program_time(program)
+    return (before, after, took, (has_run - ran) / (ended - began)) if process.poll() is None else None
 
 
 def measure(name, command, program, seconds):
