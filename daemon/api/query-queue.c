@@ -63,12 +63,13 @@ static void free_entry(struct entry *e)
 	free(e);
 }
 
-/* Until the next look for sums that have not been used for long. */
+/* Frees sums that have not been used for long, now and in a while, and gives free memory back. */
 static int watch_expiry(struct query_queue *queue)
 {
 	uint64_t now_us = clock_us(CLOCK_MONOTONIC);
 
 	slot_sums_expire(&queue->slots, now_us);
+	heap_trim();
 	if (!queue->slots.newest)
 		return sd_event_source_set_enabled(queue->on_expiry, SD_EVENT_OFF);
 	sd_event_source_set_time(queue->on_expiry, now_us + SLOT_SUMS_KEEP_US / 10);
@@ -77,10 +78,7 @@ static int watch_expiry(struct query_queue *queue)
 
 static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	int r = watch_expiry(userdata);
-
-	heap_trim();
-	return r;
+	return watch_expiry(userdata);
 }
 
 /* Whether one more of this user may be active. */
@@ -159,7 +157,6 @@ static void end(struct entry *e, int r)
 	}
 	free_entry(e);
 	watch_expiry(queue);
-	heap_trim();
 	admit(queue);
 }
 
