@@ -110,6 +110,14 @@ static void add_failures(struct status *status)
 		n->parsers_died + n->parsers_cpu + n->parsers_timeout + n->parsers_answer;
 }
 
+static void on_keep_processes(bool keep, void *userdata)
+{
+	struct daemon *daemon = userdata;
+
+	if (daemon->sampling)
+		sampling_keep_processes(daemon->sampling, keep);
+}
+
 static void on_get_status(struct status *status, void *userdata)
 {
 	struct daemon *daemon = userdata;
@@ -351,6 +359,7 @@ static int make_parts(struct daemon *daemon, struct store *store)
 		.event = daemon->event,
 		.cut = on_cut,
 		.get_status = on_get_status,
+		.keep_processes = on_keep_processes,
 		.userdata = daemon,
 	};
 	struct sampling_settings sampling = {

@@ -31,6 +31,7 @@ struct sampling {
 	struct config config;
 	struct collector *collector; /* NULL: nothing is sampled */
 	struct namer *namer;         /* of its windows */
+	bool keep_processes;         /* apart, short-lived ones too */
 	struct handover kallsyms;    /* from the one to the other */
 	struct sampler_probe probe;
 	sd_event_source *on_collected, *on_retry;
@@ -212,6 +213,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		sampler_free(sampler);
 		return fault_set(&s->why_not, r, "cannot start naming: %s", strerror(-r));
 	}
+	namer_keep_processes(s->namer, s->keep_processes);
 	settings.tables = namer_tables(s->namer);
 	sampler_announce_files(sampler, namer_files(s->namer));
 	running_kernel_keep(sampler_kernel(sampler), &s->kallsyms,
@@ -399,6 +401,13 @@ void sampling_end(struct sampling *sampling)
 	stop(sampling);
 	if (archive_flush(sampling->archive, &fault) < 0)
 		log_lost(sampling, fault.text);
+}
+
+void sampling_keep_processes(struct sampling *sampling, bool keep)
+{
+	sampling->keep_processes = keep;
+	if (sampling->namer)
+		namer_keep_processes(sampling->namer, keep);
 }
 
 void sampling_request_part(struct sampling *sampling)

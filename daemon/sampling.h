@@ -46,6 +46,9 @@ void sampling_begin(struct sampling *sampling, const struct config *config);
  */
 void sampling_end(struct sampling *sampling);
 
+/* Whether short-lived processes stay apart in windows that close from now on. */
+void sampling_keep_processes(struct sampling *sampling, bool keep);
+
 /* Requests a part of the open window. */
 void sampling_request_part(struct sampling *sampling);
 

@@ -190,7 +190,7 @@ static int run_reported(const struct options *options, struct output_file *file,
 {
 	_cleanup_(run_reports_freep) struct run_reports *reports = NULL;
 	struct launch launch = { .pid = -1 };
-	struct service service;
+	_cleanup_(service_done) struct service service = {};
 	bool by_daemon = ask(&service, options);
 	int r;
 

@@ -70,6 +70,18 @@ static bool samples_all(const json_t *status, struct fault *why)
 	return false;
 }
 
+/* The processes of the command are found by their numbers. */
+static void keep_processes(struct service *service, const char *socket)
+{
+	struct fault ignored;
+
+	if (connection_open(&service->keeping, socket, &ignored) < 0)
+		return;
+	connection_set_timeout(service->keeping, TIMEOUT_MS);
+	if (daemon_api_keep_processes(service->keeping, &ignored) < 0)
+		service_done(service);
+}
+
 bool service_ask(struct service *ret, const char *socket, struct fault *why)
 {
 	json_t *status = NULL;
@@ -95,7 +107,14 @@ bool service_ask(struct service *ret, const char *socket, struct fault *why)
 		.started_us = number(status, "started_us"),
 	};
 	json_decref(status);
+	if (usable)
+		keep_processes(ret, socket);
 	return usable;
+}
+
+void service_done(struct service *service)
+{
+	service->keeping = connection_free(service->keeping);
 }
 
 static void wait_us(uint64_t us)
@@ -195,7 +214,8 @@ static int wait_for_daemon(const struct profile_source_settings *settings,
 	return r;
 }
 
-/* Processes that have gone are told apart by their program alone once windows are merged. */
+/* Those are told apart by their program alone: once windows are merged, or if the daemon was not
+ * asked to keep them apart. */
 static bool has_gone(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->n_processes; i++)
@@ -259,8 +279,8 @@ static void say_missing(const struct service *service, const struct profile_sour
 	if (n_lost > 0)
 		text_say(stderr, "up to %" PRIu64 " processes of the command are missing", n_lost);
 	if (has_gone(source->profile))
-		text_say(stderr, "branchd has merged its older windows: processes that ended in "
-				 "them are missing; see Windows= in branchd.conf(5)");
+		text_say(stderr, "branchd counts some processes of older windows by their names "
+				 "alone: these are missing; see Windows= in branchd.conf(5)");
 	if (n > 0)
 		text_say(stderr,
 			 "%" PRIu64 " samples are expected of its CPU time of %.1f s, branchd has "

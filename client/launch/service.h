@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "client/launch/launch.h"
+#include "client/rpc/connection.h"
 #include "client/source/profile-source.h"
 #include "common/util/fault.h"
 
@@ -15,6 +16,7 @@ struct service {
 	uint64_t frequency;  /* samples per second and CPU; 0: one sample in @period events */
 	uint64_t period;     /* 0: samples are taken by time */
 	uint64_t started_us; /* tells a daemon from the next one */
+	struct connection *keeping; /* while it is open, short processes are kept apart; or NULL */
 };
 
 /*
@@ -22,6 +24,7 @@ struct service {
  * empty if no daemon runs at the default socket.
  */
 bool service_ask(struct service *ret, const char *socket, struct fault *why);
+void service_done(struct service *service);
 
 /*
  * How many samples are missing if a process that used the CPU for @cpu_us has @n of them at

@@ -169,6 +169,15 @@ int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, 
 	}
 }
 
+int daemon_api_keep_processes(struct connection *connection, struct fault *fault)
+{
+	struct answer answer;
+	int r = connection_call_more(connection, "io.branchd.KeepProcesses", json_object(), &answer,
+				     fault);
+
+	return r < 0 ? reply_error_explain(&answer, r, fault) : 0;
+}
+
 /* The number of bytes, or -EINVAL. */
 static int read_code(const json_t *json, struct daemon_api_code *ret)
 {

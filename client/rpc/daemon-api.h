@@ -35,6 +35,10 @@ typedef int (*daemon_api_handler)(const struct windows *windows, void *userdata)
 int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
 			      daemon_api_handler handler, void *userdata, struct fault *fault);
 
+/* As long as @connection is open, the windows that close keep short-lived processes apart; it can
+ * be used for nothing else then. Daemons without the method refuse, and always keep them apart. */
+int daemon_api_keep_processes(struct connection *connection, struct fault *fault);
+
 /* Adds all marks to @ret. */
 int daemon_api_list_marks(struct connection *connection, struct windows *ret, struct fault *fault);
 /* Names the windows from @first to @last, and adds that mark to @ret. */

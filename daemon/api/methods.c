@@ -6,6 +6,7 @@
 
 #include "daemon/api/code-reply.h"
 #include "daemon/api/follow.h"
+#include "daemon/api/keep-processes.h"
 #include "daemon/api/mark-reply.h"
 #include "daemon/api/query-queue.h"
 #include "daemon/api/upkeep.h"
@@ -22,6 +23,7 @@ struct methods {
 	struct query_queue *queries;
 	struct followers *followers;
 	struct upkeep *upkeep;
+	struct keep_processes keep_processes;
 };
 
 static int get_status(struct call *call, json_t *parameters, void *userdata)
@@ -46,6 +48,13 @@ static int list_windows(struct call *call, json_t *parameters, void *userdata)
 	struct methods *methods = userdata;
 
 	return followers_add(methods->followers, call);
+}
+
+static int keep_processes(struct call *call, json_t *parameters, void *userdata)
+{
+	struct methods *methods = userdata;
+
+	return keep_processes_add(&methods->keep_processes, call);
 }
 
 static int get_code(struct call *call, json_t *parameters, void *userdata)
@@ -107,11 +116,17 @@ static int get_functions(struct call *call, json_t *parameters, void *userdata)
 }
 
 static const struct server_method table[] = {
-	{ "io.branchd.GetStatus", get_status },   { "io.branchd.ListWindows", list_windows },
-	{ "io.branchd.GetProfile", get_profile }, { "io.branchd.GetFunctions", get_functions },
-	{ "io.branchd.GetCode", get_code },       { "io.branchd.ListMarks", list_marks },
-	{ "io.branchd.AddMark", add_mark },       { "io.branchd.DeleteMark", delete_mark },
-	{ "io.branchd.Vacuum", vacuum },          { "io.branchd.Verify", verify },
+	{ "io.branchd.GetStatus", get_status },
+	{ "io.branchd.ListWindows", list_windows },
+	{ "io.branchd.GetProfile", get_profile },
+	{ "io.branchd.GetFunctions", get_functions },
+	{ "io.branchd.GetCode", get_code },
+	{ "io.branchd.ListMarks", list_marks },
+	{ "io.branchd.AddMark", add_mark },
+	{ "io.branchd.DeleteMark", delete_mark },
+	{ "io.branchd.Vacuum", vacuum },
+	{ "io.branchd.Verify", verify },
+	{ "io.branchd.KeepProcesses", keep_processes },
 };
 
 static void on_closed(const struct window *window, void *userdata)
@@ -136,6 +151,8 @@ int methods_new(struct methods **ret, const struct methods_settings *settings)
 	if (!methods)
 		return -ENOMEM;
 	methods->settings = *settings;
+	methods->keep_processes = (struct keep_processes){ .changed = settings->keep_processes,
+							   .userdata = settings->userdata };
 	r = turns_new(&methods->turns, &(struct turns_settings){ .event = settings->event });
 	if (r < 0)
 		return r;

@@ -17,6 +17,8 @@ struct methods_settings {
 	struct archive *archive;                                /* which they listen to, borrowed */
 	void (*cut)(void *userdata);                            /* see query_queue_settings */
 	void (*get_status)(struct status *ret, void *userdata); /* fills in what is zero */
+	/* Whether short-lived processes are to stay apart in windows; NULL: nobody is told. */
+	void (*keep_processes)(bool keep, void *userdata);
 	struct query_limits limits; /* see query-limits.h; zeros: the defaults */
 	void *userdata;
 };

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/parser/parser.h"
@@ -60,6 +61,10 @@ int namer_start(struct namer *namer, struct window_queue *from);
  * them. What was named can be taken afterwards.
  */
 void namer_stop(struct namer *namer);
+
+/* Whether short-lived processes stay apart in windows that close from now on; at first they do not.
+ * See short-lived.h. Any thread. */
+void namer_keep_processes(struct namer *namer, bool keep);
 
 /* Readable (epoll) when a named window waits, or when the thread has ended. */
 int namer_fd(const struct namer *namer);

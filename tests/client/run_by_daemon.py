@@ -13,7 +13,7 @@ import tempfile
 from commands import LIMIT, NOBODY, SPIN, check_file, check_interrupted, check_not_run, check_other_user, \
     check_report, n_samples
 from harness import branchctl, check, finish, run
-from real_daemon import start, stop, wait_for_windows
+from real_daemon import closed_windows, document, start, stop, wait_for_windows
 
 branchd = os.path.abspath(sys.argv[2])
 BY_DAEMON = "sampled by branchd at 997 Hz"
@@ -55,6 +55,44 @@ def check_children(socket):
     status, out, err = run("run", "-o", "-", "--socket", socket, "--", "sh", "-c", '"$0" -c "$1" & wait; exit 3', sys.executable,
                            work)
     check(status == 3 and "python" in out, "samples of the child:", status, out, err)
+
+
+N_SHORT = 40
+
+
+def spin_briefly(directory):
+    """The command: many programs of one name, one after the other, for longer than a window."""
+    program = os.path.join(directory, "brief")
+    with open(program, "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\ni=0; while [ $i -lt 40000 ]; do i=$((i + 1)); done\n")
+    os.chmod(program, 0o755)
+    return ["sh", "-c", f"for i in $(seq {N_SHORT}); do {program}; done; sleep 2.5"]
+
+
+def brief_processes(socket, windows):
+    """Of all these windows: the numbers of those that are apart, and how many are counted together."""
+    pids, gone = set(), 0
+    for window in windows:
+        for row in document(socket, "top", str(window["id"]), "--by", "process", "-n", "0")["rows"]:
+            if row["comm"] == "brief":
+                pids |= {row["pid"]} - {None}
+                gone += row["gone"]
+    return pids, gone
+
+
+def check_short_processes(socket, directory):
+    """In windows that close they are counted together, but not while a command runs, all of which is found then."""
+    work = spin_briefly(directory)
+    first = max(w["id"] for w in closed_windows(socket))
+    subprocess.run(work, check=True)
+    pids, gone = brief_processes(socket, (w for w in closed_windows(socket) if w["id"] > first))
+    check(gone >= 16 and len(pids) <= N_SHORT - 16, "counted together:", gone, "apart:", len(pids))
+    first = max(w["id"] for w in closed_windows(socket))
+    status, out, err = run("run", "-o", "-", "--socket", socket, "--", *work)
+    check(status == 0 and "missing" not in err, "short processes:", status, err)
+    pids, gone = brief_processes(socket, (w for w in closed_windows(socket) if w["id"] > first))
+    check(gone == 0 and len(pids) > N_SHORT // 2, "while a command runs, counted together:", gone, "apart:", len(pids))
+    check(n_samples(out) > 100, "samples of short processes:", out)
 
 
 def forbid_perf_events():
@@ -104,6 +142,7 @@ with tempfile.TemporaryDirectory() as state:
     check_statuses(path)
     check_kernel(path)
     check_children(path)
+    check_short_processes(path, state)
     check_interrupted(BY_DAEMON, "--socket", path)
     check_file("--socket", path)
     check_not_run(state, "--socket", path)

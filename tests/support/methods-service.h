@@ -23,6 +23,7 @@ struct service {
 	struct archive *archive;
 	struct methods *methods;
 	struct server *server;
+	bool keeps_processes;
 	unsigned int n_cuts;
 	uint64_t part; /* the seed of the part to hand over when it is asked for; 0: none comes */
 };
@@ -51,6 +52,13 @@ static inline void on_cut(void *userdata)
 	service->n_cuts++;
 	if (service->part)
 		add_window(service, service->part, true, 100);
+}
+
+static inline void on_keep_processes(bool keep, void *userdata)
+{
+	struct service *service = userdata;
+
+	service->keeps_processes = keep;
 }
 
 static inline void on_get_status(struct status *status, void *userdata)
@@ -86,6 +94,7 @@ static inline void service_init_at(struct service *service, const char *path,
 		.archive = service->archive,
 		.cut = on_cut,
 		.get_status = on_get_status,
+		.keep_processes = on_keep_processes,
 		.limits = *limits,
 		.userdata = service,
 	};

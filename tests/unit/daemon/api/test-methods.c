@@ -249,6 +249,46 @@ static void callers_who_go_leave_nothing_behind(void **state)
 	caller_done(&stays);
 }
 
+static struct caller keep_processes(struct service *service)
+{
+	struct caller caller = connect_caller(service);
+
+	caller_say(&caller, "{\"method\":\"io.branchd.KeepProcesses\",\"more\":true}");
+	assert_string_equal(caller_hear(&caller), "{\"parameters\":{},\"continues\":true}");
+	return caller;
+}
+
+static void processes_are_kept_while_anybody_asks(void **state)
+{
+	struct caller a, b, c;
+	struct service service;
+
+	service_init(&service);
+	c = connect_caller(&service);
+	assert_error(&c, "KeepProcesses", "{}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"more\"}}");
+	assert_error(&c, "KeepProcesses", "{\"pid\":1}",
+		     "{\"error\":\"org.varlink.service.InvalidParameter\","
+		     "\"parameters\":{\"parameter\":\"pid\"}}");
+	assert_false(service.keeps_processes);
+	a = keep_processes(&service);
+	b = keep_processes(&service);
+	assert_true(service.keeps_processes);
+	caller_done(&a);
+	caller_run(service.event, 1000);
+	assert_true(service.keeps_processes);
+	caller_done(&b);
+	caller_run(service.event, 1000);
+	assert_false(service.keeps_processes);
+
+	/* the service going while a call is kept */
+	a = keep_processes(&service);
+	service_done(&service);
+	caller_done(&a);
+	caller_done(&c);
+}
+
 static void assert_heard(struct caller *caller, const char *ids, bool continues)
 {
 	const char *text = caller_hear(caller);
@@ -407,6 +447,7 @@ int main(void)
 		cmocka_unit_test(a_collector_that_is_silent_is_not_waited_for),
 		cmocka_unit_test(callers_who_go_leave_nothing_behind),
 		cmocka_unit_test(windows_are_followed),
+		cmocka_unit_test(processes_are_kept_while_anybody_asks),
 		cmocka_unit_test(profiles_are_filtered),
 		cmocka_unit_test(the_status),
 		cmocka_unit_test(the_description),
