@@ -128,8 +128,8 @@ static void say_missing(const struct profile_source *source, const struct launch
 }
 
 /* @service: NULL: it was recorded. */
-static int report(const struct options *options, const struct service *service,
-		  struct launch *launch, struct fault *fault)
+static int report(const struct options *options, struct service *service, struct launch *launch,
+		  struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
 	struct output output;

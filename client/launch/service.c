@@ -191,7 +191,7 @@ static int open_source(struct profile_source **ret, const struct profile_source_
 	return r;
 }
 
-static int wait_for_daemon(const struct profile_source_settings *settings,
+static int wait_for_daemon(struct service *service, const struct profile_source_settings *settings,
 			   const struct launch *launch, struct fault *fault)
 {
 	uint64_t began_us = clock_us(CLOCK_MONOTONIC), passed_us = 0;
@@ -200,6 +200,11 @@ static int wait_for_daemon(const struct profile_source_settings *settings,
 
 	while (r == 0 && passed_us < MAX_US) {
 		r = is_up_to_date(settings, launch, fault);
+		/* perhaps this user may have no more connections */
+		if (r < 0 && service->keeping) {
+			service_done(service);
+			r = 0;
+		}
 		passed_us = clock_us(CLOCK_MONOTONIC) - began_us;
 		if (r == 0 && !said && passed_us >= SAY_US) {
 			text_say(stderr, "waiting for branchd, which is busy");
@@ -279,8 +284,8 @@ static void say_missing(const struct service *service, const struct profile_sour
 	if (n_lost > 0)
 		text_say(stderr, "up to %" PRIu64 " processes of the command are missing", n_lost);
 	if (has_gone(source->profile))
-		text_say(stderr, "branchd counts some processes of older windows by their names "
-				 "alone: these are missing; see Windows= in branchd.conf(5)");
+		text_say(stderr, "branchd counts some processes that ended by their names alone: "
+				 "these are missing; see top --by process in branchctl(1)");
 	if (n > 0)
 		text_say(stderr,
 			 "%" PRIu64 " samples are expected of its CPU time of %.1f s, branchd has "
@@ -292,13 +297,13 @@ static void say_missing(const struct service *service, const struct profile_sour
 					  "included");
 }
 
-int service_fetch(struct profile_source **ret, const struct service *service,
+int service_fetch(struct profile_source **ret, struct service *service,
 		  const struct profile_source_settings *settings, const struct launch *launch,
 		  struct fault *fault)
 {
 	_cleanup_(profile_source_freep) struct profile_source *source = NULL;
 	struct fault why;
-	int r = wait_for_daemon(settings, launch, &why);
+	int r = wait_for_daemon(service, settings, launch, &why);
 
 	if (r >= 0)
 		r = open_source(&source, settings, launch, &why);

@@ -36,6 +36,6 @@ uint64_t service_n_missing(uint64_t frequency, uint64_t cpu_us, uint64_t n);
  * *@ret is what the daemon has sampled of the processes of @launch. @settings have the socket, and
  * must outlive *@ret, as @launch must. Says on stderr what is missing. -errno and @fault.
  */
-int service_fetch(struct profile_source **ret, const struct service *service,
+int service_fetch(struct profile_source **ret, struct service *service,
 		  const struct profile_source_settings *settings, const struct launch *launch,
 		  struct fault *fault);

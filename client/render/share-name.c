@@ -322,6 +322,9 @@ int share_owner_set(struct table *table, size_t column, const struct profile *pr
 		owner == VIEW_USER && key->group ? user_name_find(key->group) : NULL;
 	struct container_text parts;
 
+	if (owner == VIEW_PROCESS && process && process->pid < 0 && process->n_gone > 0)
+		return table_printf(table, column, "%s, %" PRIu64 " gone", process->comm,
+				    process->n_gone);
 	if (owner == VIEW_PROCESS)
 		return process ? table_printf(table, column, "%s %" PRId32, process->comm,
 					      process->pid) :

@@ -52,8 +52,9 @@ struct profile_object {
 };
 
 /*
- * A process from one exec (or change of its name) to the next; or, where windows were merged with
- * age, those of one name, executable, unit and user that have gone since.
+ * A process from one exec (or change of its name) to the next; or those of one name, executable,
+ * unit and user that have gone: where windows were merged with age, or where many came and went
+ * within a window.
  */
 struct profile_process {
 	int32_t pid;            /* -1: samples of no process, or processes that have gone */

@@ -45,8 +45,8 @@ static const struct profile_object *find_object(const struct profile *whole,
 
 static bool is_same_process(const struct profile_process *a, const struct profile_process *b)
 {
-	return a->pid == b->pid && a->start_ns == b->start_ns && a->n_gone == b->n_gone &&
-	       strcmp(a->comm, b->comm) == 0;
+	return a->pid == b->pid && a->start_ns == b->start_ns &&
+	       (a->n_gone > 0) == (b->n_gone > 0) && strcmp(a->comm, b->comm) == 0;
 }
 
 static bool has_same_owner(const struct profile_process *a, const struct profile_process *b)
@@ -84,7 +84,8 @@ static const struct profile_process *find_process(const struct profile *whole,
 			continue;
 		if (has_same_owner(process, other))
 			return process;
-		likely = likely ?: other;
+		if (other->n_gone == 0) /* those that have gone have no number to know them by */
+			likely = likely ?: other;
 	}
 	return likely ?: process;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/naming/short-lived.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -48,7 +47,6 @@ void short_lived_unite(struct profile *profile)
 	_cleanup_free_ struct profile_process **found = NULL;
 	size_t n, end;
 
-	assert(!profile->finalized);
 	if (profile->n_processes < SHORT_LIVED_MIN ||
 	    ARRAY_ALLOCATE(&found, profile->n_processes) < 0)
 		return;
@@ -61,6 +59,7 @@ void short_lived_unite(struct profile *profile)
 			found[k]->pid = -1;
 			found[k]->start_ns = 0;
 			found[k]->n_gone = 1;
+			profile->finalized = false;
 		}
 	}
 }

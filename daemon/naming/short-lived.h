@@ -12,7 +12,7 @@
 
 /*
  * Makes one of the processes of one name, executable, unit and user that have both started and
- * exited since @profile began, where at least SHORT_LIVED_MIN have. The profile is not finalized,
- * and finalizing it adds up their rows. Without memory they stay apart.
+ * exited since @profile began, where at least SHORT_LIVED_MIN have. Then the profile is no
+ * longer finalized, and finalizing it adds up their rows. Without memory they stay apart.
  */
 void short_lived_unite(struct profile *profile);

@@ -89,6 +89,20 @@ static void test_many_are_one(void **state)
 	profile_free(p);
 }
 
+/* As where windows had to be merged before they were named. */
+static void test_a_finalized_profile(void **state)
+{
+	struct profile *p = begin();
+
+	add_compilers(p, SHORT_LIVED_MIN);
+	assert_int_equal(profile_finalize(p), 0);
+	unite(p);
+	assert_int_equal(p->n_processes, 1);
+	assert_int_equal(p->processes[0].n_gone, SHORT_LIVED_MIN);
+	assert_int_equal(p->stacks[0].samples, 2 * SHORT_LIVED_MIN);
+	profile_free(p);
+}
+
 static void test_few_stay_apart(void **state)
 {
 	struct profile *p = begin();
@@ -154,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_are_one),
+		cmocka_unit_test(test_a_finalized_profile),
 		cmocka_unit_test(test_few_stay_apart),
 		cmocka_unit_test(test_who_runs_or_ran_before_stays),
 		cmocka_unit_test(test_others_are_not_counted_with_them),
