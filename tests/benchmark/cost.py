@@ -11,8 +11,8 @@ daemon all processes count, its helpers too; its memory is their PSS. CpuBudget=
 [Sampling], separated by blanks. Prints a table of Markdown.
 
 With OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown; both walk frame
-pointers then, which every build can, unless USER_STACKS=auto says otherwise. With ONLY=branchd nothing else takes turns. With
-LOAD_USER=nobody the load is this user's, and the daemon samples nothing else: for a machine that has other work. With STACKS=1
+pointers then, which every build can, unless USER_STACKS=auto says otherwise. With ONLY=branchd nothing else takes turns, with
+LOAD=building the load is that one alone. With LOAD_USER=nobody the load is this user's, and the daemon samples nothing else: for a machine that has other work. With STACKS=1
 the ways to find stacks of user code take their turns: branchd by unwind tables (branchd) and by frame pointers (pointers), and
 perf record --call-graph dwarf,8192 (dwarf).
 
@@ -45,6 +45,7 @@ STACKS = os.environ.get("STACKS")
 USER_STACKS = os.environ.get("USER_STACKS", "frame-pointers" if OLD else "auto")
 DAEMONS = ("branchd", "old", "pointers")
 LOAD_USER = os.environ.get("LOAD_USER")
+LOAD = os.environ.get("LOAD")
 MAX_ANSWER = 60  # seconds
 
 LOADS = {
@@ -174,7 +175,7 @@ def show(load):
 
 
 def main():
-    for name in LOADS:
+    for name in [LOAD] if LOAD else LOADS:
         load = start_load(name)
         try:
             show(name)
