@@ -12,8 +12,8 @@ daemon all processes count, its helpers too; its memory is their PSS. CpuBudget=
 
 With OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown; both walk frame
 pointers then, which every build can, unless USER_STACKS=auto says otherwise. With ONLY=branchd nothing else takes turns, with
-LOAD=building the load is that one alone. With LOAD_USER=nobody the load is this user's, and the daemon samples nothing else: for a machine that has other work. With STACKS=1
-the ways to find stacks of user code take their turns: branchd by unwind tables (branchd) and by frame pointers (pointers), and
+LOAD=building the load is that one alone. With LOAD_USER=nobody the load is this user's, and the daemon samples nothing else:
+for a machine that has other work. With STACKS=1 the ways to find stacks of user code take their turns: branchd by unwind tables (branchd) and by frame pointers (pointers), and
 perf record --call-graph dwarf,8192 (dwarf).
 
 Takes two windows (WINDOW=10) and SECONDS_EACH=30 for each of four turns under each of two loads, in each of ROUNDS=2: 14 minutes.
