@@ -41,6 +41,15 @@ static void count_up(uint32_t *order, size_t n)
 		order[i] = (uint32_t)i;
 }
 
+int profile_compare_programs(const struct profile_process *a, const struct profile_process *b)
+{
+	RETURN_UNLESS_EQUAL(compare_strings(a->comm, b->comm));
+	RETURN_UNLESS_EQUAL(compare_strings(a->executable, b->executable));
+	RETURN_UNLESS_EQUAL(COMPARE(a->uid, b->uid));
+	RETURN_UNLESS_EQUAL(COMPARE(a->restricted, b->restricted));
+	return compare_strings(a->unit, b->unit);
+}
+
 static int compare_processes(const void *x, const void *y, void *userdata)
 {
 	const struct profile_process *processes = userdata;
@@ -49,11 +58,7 @@ static int compare_processes(const void *x, const void *y, void *userdata)
 
 	RETURN_UNLESS_EQUAL(COMPARE(a->pid, b->pid));
 	RETURN_UNLESS_EQUAL(COMPARE(a->start_ns, b->start_ns));
-	RETURN_UNLESS_EQUAL(compare_strings(a->comm, b->comm));
-	RETURN_UNLESS_EQUAL(compare_strings(a->executable, b->executable));
-	RETURN_UNLESS_EQUAL(COMPARE(a->uid, b->uid));
-	RETURN_UNLESS_EQUAL(COMPARE(a->restricted, b->restricted));
-	return compare_strings(a->unit, b->unit);
+	return profile_compare_programs(a, b);
 }
 
 static int finalize_processes(struct finalize *s)

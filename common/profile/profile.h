@@ -332,6 +332,9 @@ struct profile_maps {
 int profile_finalize_maps(struct profile *profile, struct profile_maps *ret);
 void profile_maps_done(struct profile_maps *maps);
 
+/* By name, executable, user and unit: -1, 0 or 1. */
+int profile_compare_programs(const struct profile_process *a, const struct profile_process *b);
+
 /* True if both are one object by their keys, see above. */
 bool profile_same_object(const struct profile_object *a, const struct profile_object *b);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* KeepProcesses: while somebody calls it, windows that close keep short-lived processes apart. */
+/* KeepProcesses: while somebody calls it, windows that are named keep short-lived processes apart.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -7,18 +7,11 @@
 
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
-#include "common/util/compare.h"
 
 static int compare_programs(const void *x, const void *y)
 {
-	const struct profile_process *a = *(struct profile_process *const *)x;
-	const struct profile_process *b = *(struct profile_process *const *)y;
-
-	RETURN_UNLESS_EQUAL(COMPARE(a->uid, b->uid));
-	RETURN_UNLESS_EQUAL(COMPARE(a->restricted, b->restricted));
-	RETURN_UNLESS_EQUAL(compare_strings(a->comm, b->comm));
-	RETURN_UNLESS_EQUAL(compare_strings(a->executable, b->executable));
-	return compare_strings(a->unit, b->unit);
+	return profile_compare_programs(*(struct profile_process *const *)x,
+					*(struct profile_process *const *)y);
 }
 
 /* A number that is in use again counts as the process that had it. */

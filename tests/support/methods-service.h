@@ -150,6 +150,18 @@ static inline void assert_error(struct caller *caller, const char *method, const
 	json_decref(reply);
 }
 
+static inline void assert_refused(struct caller *caller, const char *method, const char *parameters,
+				  const char *refused)
+{
+	_cleanup_free_ char *expected = NULL;
+
+	assert_true(asprintf(&expected,
+			     "{\"error\":\"org.varlink.service.InvalidParameter\","
+			     "\"parameters\":{\"parameter\":\"%s\"}}",
+			     refused) > 0);
+	assert_error(caller, method, parameters, expected);
+}
+
 /* The ids of the windows in a reply, as "[1,2,0]", in @ret. */
 static inline void format_ids(const json_t *reply, char *ret, size_t size)
 {

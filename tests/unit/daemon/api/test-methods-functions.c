@@ -173,15 +173,9 @@ static void functions_are_those_of_the_profiles(void **state)
 	assert_part(&caller, reply, names, 1, "", (const int[]){ 3, 4, -1 });
 	assert_part(&caller, reply, names, 2, "", (const int[]){ 5, 6, 0, -1 });
 	json_decref(answer);
-	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":0}",
-		     "{\"error\":\"org.varlink.service.InvalidParameter\","
-		     "\"parameters\":{\"parameter\":\"parts\"}}");
-	assert_error(&caller, "GetFunctions", "{\"first\":1,\"parts\":201}",
-		     "{\"error\":\"org.varlink.service.InvalidParameter\","
-		     "\"parameters\":{\"parameter\":\"parts\"}}");
-	assert_error(&caller, "GetProfile", "{\"first\":1,\"parts\":2}",
-		     "{\"error\":\"org.varlink.service.InvalidParameter\","
-		     "\"parameters\":{\"parameter\":\"parts\"}}");
+	assert_refused(&caller, "GetFunctions", "{\"first\":1,\"parts\":0}", "parts");
+	assert_refused(&caller, "GetFunctions", "{\"first\":1,\"parts\":201}", "parts");
+	assert_refused(&caller, "GetProfile", "{\"first\":1,\"parts\":2}", "parts");
 	caller_done(&caller);
 	service_done(&service);
 }
@@ -215,9 +209,8 @@ static void parts_are_of_time(void **state)
 	assert_part(&caller, reply, names, 5, "", (const int[]){ 4, -1 });
 	assert_part(&caller, reply, names, 7, "", (const int[]){ 5, 6, -1 });
 	json_decref(answer);
-	assert_error(&caller, "GetFunctions", "{\"first\":1,\"since_us\":2,\"until_us\":1}",
-		     "{\"error\":\"org.varlink.service.InvalidParameter\","
-		     "\"parameters\":{\"parameter\":\"until_us\"}}");
+	assert_refused(&caller, "GetFunctions", "{\"first\":1,\"since_us\":2,\"until_us\":1}",
+		       "until_us");
 	caller_done(&caller);
 	service_done(&service);
 }
@@ -287,9 +280,8 @@ static void rows_are_of_functions_by_name(void **state)
 	assert_symbol(&caller, names, names->functions[names->n_functions - 1].name);
 	assert_symbol(&caller, names, "");
 	json_decref(answer);
-	assert_error(&caller, "GetFunctions", "{\"first\":1,\"symbol\":\"f\",\"by\":\"object\"}",
-		     "{\"error\":\"org.varlink.service.InvalidParameter\","
-		     "\"parameters\":{\"parameter\":\"symbol\"}}");
+	assert_refused(&caller, "GetFunctions", "{\"first\":1,\"symbol\":\"f\",\"by\":\"object\"}",
+		       "symbol");
 	caller_done(&caller);
 	service_done(&service);
 }
