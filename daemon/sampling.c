@@ -213,7 +213,6 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		sampler_free(sampler);
 		return fault_set(&s->why_not, r, "cannot start naming: %s", strerror(-r));
 	}
-	namer_keep_processes(s->namer, s->keep_processes);
 	settings.tables = namer_tables(s->namer);
 	sampler_announce_files(sampler, namer_files(s->namer));
 	running_kernel_keep(sampler_kernel(sampler), &s->kallsyms,
@@ -223,6 +222,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		s->namer = namer_free(s->namer);
 		return r;
 	}
+	collector_keep_processes(s->collector, s->keep_processes);
 	r = namer_start(s->namer, collector_queue(s->collector));
 	if (r >= 0)
 		r = sd_event_add_io(s->event, &s->on_collected, namer_fd(s->namer), EPOLLIN,
@@ -406,8 +406,8 @@ void sampling_end(struct sampling *sampling)
 void sampling_keep_processes(struct sampling *sampling, bool keep)
 {
 	sampling->keep_processes = keep;
-	if (sampling->namer)
-		namer_keep_processes(sampling->namer, keep);
+	if (sampling->collector)
+		collector_keep_processes(sampling->collector, keep);
 }
 
 void sampling_request_part(struct sampling *sampling)

@@ -10,6 +10,8 @@
 
 struct unwinder;
 
+#define BUILDER_UNITE_MIN 16u /* processes; of fewer, each is kept apart */
+
 struct builder_settings {
 	uint32_t source; /* samples of this source count */
 	/* A full snapshot of this many records may hold its newest one twice; 0: none does. */
@@ -25,6 +27,7 @@ struct builder_settings {
 	 * in the counters, but their rows are not made. 0: all. */
 	unsigned int tables;
 	bool sum_processes; /* branches and blocks are of no process, but of all together */
+	bool unite_gone;    /* processes that came and went: see flush-processes.h */
 	bool no_stitch;     /* call stacks from each sample's own records only */
 	/*
 	 * This many records that stay in memory may wait for a thread of their own; 0: no thread.

@@ -19,3 +19,12 @@ void builder_state_forget_contexts(struct builder *b)
 	b->n_contexts = 0;
 	b->n_mappings = 0;
 }
+
+void builder_state_forget_objects(struct builder *b)
+{
+	for (size_t i = 0; i < b->n_objects; i++) {
+		b->objects[i]->index = PROFILE_NONE;
+		object_unref(b->objects[i]);
+	}
+	b->n_objects = 0;
+}

@@ -40,8 +40,14 @@ struct builder {
 	struct context_ticks *ticks; /* until the next flush */
 	size_t n_ticks, cap_ticks;
 	struct profile *flushed; /* what was flushed of this window already, or NULL */
+	size_t n_finalized;      /* its rows when it was last finalized */
+	/* References to the objects that have an index in it. */
+	struct object **objects;
+	size_t n_objects, cap_objects;
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;
+	uint64_t flushed_until_ns;  /* the last time of which something was flushed */
+	bool keeps_processes;       /* see builder_keep_processes() */
 	struct branch_counter rows; /* the thread's, while it counts */
 };
 
@@ -50,3 +56,6 @@ int builder_state_wait(struct builder *b);
 
 /* Releases the process contexts: the addresses of the window mean nothing any more. */
 void builder_state_forget_contexts(struct builder *b);
+
+/* Releases the objects: their indices mean nothing any more. */
+void builder_state_forget_objects(struct builder *b);

@@ -14,7 +14,8 @@
 #define MAX_ROWS    (256u * 1024)
 #define MAX_FRAMES  (256u * 1024)
 #define MAX_STREAMS (64u * 1024)
-#define MAX_TICKS   (64u * 1024) /* addresses; more, and the window is flushed early */
+#define MANY_ROWS   (256u * 1024)
+#define MAX_TICKS   (128u * 1024) /* addresses; more, and the window is flushed early */
 
 /* The address spaces of the sampled process contexts may hold this many mappings, 10 MiB. More, and
  * the window is flushed early. */
@@ -67,6 +68,8 @@ struct builder *builder_free(struct builder *builder)
 	if (!builder)
 		return NULL;
 	builder_state_forget_contexts(builder);
+	builder_state_forget_objects(builder);
+	free(builder->objects);
 	profile_free(builder->flushed);
 	free(builder->contexts);
 	free(builder->ticks);
@@ -219,28 +222,6 @@ static void note_time(struct builder *b, uint64_t time_ns)
 	b->end_ns = MAX(b->end_ns, time_ns);
 }
 
-/* Adds @part to what was flushed before. Takes over @part in any case. 0 or -ENOMEM. */
-static int add_flushed(struct builder *b, struct profile *part)
-{
-	const struct profile *both[] = { b->flushed, part };
-	struct profile *sum;
-	int r = profile_finalize(part);
-
-	if (r < 0 || !b->flushed) {
-		b->flushed = r < 0 ? b->flushed : part;
-		if (r < 0)
-			profile_free(part);
-		return r;
-	}
-	r = profile_merge(&sum, both, 2);
-	profile_free(part);
-	if (r < 0)
-		return r;
-	profile_free(b->flushed);
-	b->flushed = sum;
-	return 0;
-}
-
 /* Whether @n more records may be more than the table holds. There is extra room for all records
  * that wait for the thread: it is waited for only when that is used up. */
 static bool rows_are_full(struct builder *b, size_t n)
@@ -262,7 +243,7 @@ static bool stacks_are_full(struct builder *b)
 		return false;
 	if (stack_queue_flush(&b->stack_queue, &b->stacks) < 0)
 		return true; /* flushing reports the error */
-	return b->stacks.n_nodes + count_stack_depth(b) > b->stacks.max_nodes;
+	return b->stacks.n_nodes + count_stack_depth(b) > b->stacks.limit;
 }
 
 /* Before sample @s is counted; its stack is known. */
@@ -274,30 +255,67 @@ static bool must_flush(struct builder *b, const struct sample *s)
 	return b->settings.unbounded && (rows_are_full(b, s->n_rows) || stacks_are_full(b));
 }
 
+/* Adds up the rows with one key, as each flush makes them of branches and blocks, when the rows
+ * have become twice as many. */
+static int shrink_flushed(struct builder *b)
+{
+	size_t n = profile_n_rows(b->flushed);
+	int r;
+
+	if (n < MAX(2 * b->n_finalized, (size_t)MANY_ROWS))
+		return 0;
+	builder_state_forget_objects(b);
+	r = profile_finalize(b->flushed);
+	b->n_finalized = profile_n_rows(b->flushed);
+	return r;
+}
+
 static int flush_early(struct builder *b, const struct processes *processes)
 {
-	struct profile *part;
-	int r = flush_builder(b, processes, &part);
+	struct path_tree *stacks = &b->stacks;
+	int r = flush_builder(b, processes);
 
-	return r < 0 ? r : add_flushed(b, part);
+	if (r >= 0)
+		r = shrink_flushed(b);
+	if (r >= 0 && !b->settings.unbounded)
+		stacks->limit =
+			stacks->max_nodes - MIN(b->flushed->n_stacks, stacks->max_nodes / 4 * 3);
+	return r;
+}
+
+void builder_keep_processes(struct builder *builder, bool keep)
+{
+	builder->keeps_processes = keep;
+}
+
+bool builder_is_filling(const struct builder *builder)
+{
+	const struct path_tree *stacks = &builder->stacks;
+	size_t n_flushed = builder->flushed ? builder->flushed->n_stacks : 0;
+
+	return builder->n_ticks >= MAX_TICKS / 2 ||
+	       (stacks->n_nodes >= stacks->limit / 2 && n_flushed < stacks->max_nodes / 4 * 3);
+}
+
+int builder_flush(struct builder *builder, const struct processes *processes, uint64_t until_ns)
+{
+	int r = flush_early(builder, processes);
+
+	builder->flushed_until_ns = MAX(builder->flushed_until_ns, until_ns);
+	return r;
 }
 
 int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
-	struct profile *part;
-	int r = flush_builder(builder, processes, &part);
+	int r = flush_builder(builder, processes);
 
 	if (r < 0)
 		return r;
-	if (builder->flushed) {
-		r = add_flushed(builder, part);
-		part = TAKE_PTR(builder->flushed);
-	}
-	if (r < 0)
-		profile_free(part);
-	else
-		*ret = part;
-	return r;
+	builder_state_forget_objects(builder);
+	builder->n_finalized = 0;
+	builder->stacks.limit = builder->stacks.max_nodes;
+	*ret = TAKE_PTR(builder->flushed);
+	return 0;
 }
 
 static int unwind_stack(struct builder *b, const struct processes *processes,

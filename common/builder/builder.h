@@ -47,6 +47,17 @@ int builder_add_ticks(struct builder *builder, const struct processes *processes
 /* Takes note of events that invalidate the stacks of tasks. */
 void builder_observe(struct builder *builder, const struct event *event);
 
+/* Whether processes that came and went stay apart in what is flushed from now on, even if they are
+ * to be united. */
+void builder_keep_processes(struct builder *builder, bool keep);
+
+/* Whether to flush soon, lest stacks lose frames or something is flushed at a bad time. */
+bool builder_is_filling(const struct builder *builder);
+
+/* Makes room in the open window. The builder has all samples of processes that started before
+ * @until_ns, but for few. 0 or -ENOMEM, as above. */
+int builder_flush(struct builder *builder, const struct processes *processes, uint64_t until_ns);
+
 /* Closes the window: *@ret is its profile, not finalized yet so that symbols can be added. The
  * builder is empty and open again. 0, or -ENOMEM: then it can only be freed. */
 int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret);

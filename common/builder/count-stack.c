@@ -93,8 +93,7 @@ uint64_t count_stack_leaf(const struct builder *b)
 
 bool count_stack_may_wait(const struct builder *b)
 {
-	return b->stacks.n_nodes + STACK_QUEUE_MAX_NODES + count_stack_depth(b) <=
-	       b->stacks.max_nodes;
+	return b->stacks.n_nodes + STACK_QUEUE_MAX_NODES + count_stack_depth(b) <= b->stacks.limit;
 }
 
 static int make_room_for_stack(struct builder *b)
@@ -103,12 +102,12 @@ static int make_room_for_stack(struct builder *b)
 
 	if (stack_queue_flush(&b->stack_queue, tree) < 0)
 		return -ENOMEM;
-	if (tree->n_nodes + count_stack_depth(b) <= tree->max_nodes || b->stacks_are_full)
+	if (tree->n_nodes + count_stack_depth(b) <= tree->limit || b->stacks_are_full)
 		return 0;
 	if (stack_prune_half(tree) < 0)
 		return -ENOMEM;
 	b->n_stack_trees++;
-	b->stacks_are_full = tree->n_nodes > tree->max_nodes / 4 * 3;
+	b->stacks_are_full = tree->n_nodes > tree->limit / 4 * 3;
 	return 0;
 }
 

@@ -10,17 +10,18 @@
 static int64_t number_object(struct flush *f, const struct mapping *m)
 {
 	struct object *object = m->object;
+	struct builder *b = f->builder;
 	int64_t index;
 
 	if (object->index != PROFILE_NONE)
 		return object->index;
-	if (ARRAY_RESERVE(&f->objects, &f->cap_objects, f->n_objects + 1) < 0)
+	if (ARRAY_RESERVE(&b->objects, &b->cap_objects, b->n_objects + 1) < 0)
 		return -ENOMEM;
 	index = profile_add_object(f->profile, &object->what);
 	if (index < 0)
 		return index;
 	object->index = (uint32_t)index;
-	f->objects[f->n_objects++] = object_ref(object);
+	b->objects[b->n_objects++] = object_ref(object);
 	if (object->function) {
 		struct profile_function function = { .object = object->index,
 						     .size = m->end - m->start,

@@ -2,6 +2,7 @@
 /* From raw addresses to locations in the objects of a profile; and what their counts stand for. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,12 +16,11 @@ struct flush {
 	struct builder *builder;
 	const struct processes *processes;
 	struct profile *profile;
-	/* References to the objects that have an index in the profile, until the flush ends. */
-	struct object **objects;
-	size_t n_objects, cap_objects;
 	const struct mapping *found; /* last, in the process context of this number; or NULL */
 	uint32_t found_in;
-	struct flush_sums branches, blocks; /* of all processes together, where that is asked */
+	uint32_t *rows;   /* of each process context: its process in the profile */
+	bool sums_stacks; /* rows of stacks may be there already */
+	struct flush_sums stacks, branches, blocks; /* where rows are added up */
 };
 
 /* Where @address of the process context number @context lies. 0 or -ENOMEM. */

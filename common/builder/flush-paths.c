@@ -10,19 +10,22 @@
 #include "common/builder/stream.h"
 #include "common/util/cleanup.h"
 
-int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint64_t address)
+int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint32_t context,
+			      uint64_t address)
 {
 	struct profile *p = f->profile;
 	uint64_t n = stack->samples + stack->ticks - stack->surplus; /* of others, modulo 2^64 */
 
-	if (flush_locate(f, stack->process, address, &stack->frame) < 0)
+	stack->process = f->rows[context];
+	if (flush_locate(f, context, address, &stack->frame) < 0)
 		return -ENOMEM;
 	if (stack->frame.object == PROFILE_NONE)
 		p->counters.unmapped += n;
 	p->counters.samples += n;
 	p->counters.weight += stack->weight;
 	p->processes[stack->process].samples += n;
-	return profile_add_stack(p, stack);
+	return f->sums_stacks ? flush_sums_add_stack(&f->stacks, p, stack) :
+				profile_add_stack(p, stack);
 }
 
 #define DROP_EVERY (32u * 1024) /* nodes of stacks */
@@ -43,20 +46,22 @@ int flush_paths_stacks(struct flush *f)
 	_cleanup_free_ uint32_t *map = make_map(tree);
 	struct profile_counters *c = &f->profile->counters;
 
-	if (!map || profile_reserve_stacks(f->profile, tree->n_nodes + f->builder->n_ticks) < 0)
+	if (!map)
+		return -ENOMEM;
+	if (!f->sums_stacks &&
+	    profile_reserve_stacks(f->profile, tree->n_nodes + f->builder->n_ticks) < 0)
 		return -ENOMEM;
 	path_tree_drop_index(tree);
 	for (size_t i = 1; i < tree->n_nodes; i++) {
 		const struct path_node *node = &tree->nodes[i];
 		struct profile_stack stack = {
 			.parent = map[node->parent],
-			.process = node->context,
 			.samples = node->hits,
 			.stitched = node->stitched,
 			.weight = node->amount,
 			.pruned = node->pruned,
 		};
-		int64_t index = flush_paths_add_stack(f, &stack, node->from);
+		int64_t index = flush_paths_add_stack(f, &stack, node->context, node->from);
 
 		if (index < 0)
 			return -ENOMEM;
@@ -83,7 +88,7 @@ static int flush_stream(struct flush *f, uint32_t *map, bool *ended, size_t i)
 	const struct path_node *node = &tree->nodes[i];
 	struct profile_stream stream = {
 		.parent = map[node->parent],
-		.process = node->context,
+		.process = f->rows[node->context],
 		.hits = node->hits,
 		.pruned = node->pruned,
 		.cycles = node->amount,

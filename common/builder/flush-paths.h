@@ -7,8 +7,10 @@
 #include "common/builder/flush-locate.h"
 #include "common/profile/profile.h"
 
-/* Adds @stack, whose frame is at @address, to the profile. Its index, or -ENOMEM. */
-int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint64_t address);
+/* Adds @stack, whose frame is at @address of process context number @context, to the profile, or to
+ * its row there. Sets its process and frame. Its index, or -ENOMEM. */
+int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint32_t context,
+			      uint64_t address);
 
 /* Add the tree of stacks, or of streams, to the profile. 0 or -ENOMEM. */
 int flush_paths_stacks(struct flush *f);

@@ -29,6 +29,20 @@ static uint64_t hash_block(const struct profile_block *b)
 	return branch_table_hash(b->object, b->start, b->end);
 }
 
+static uint64_t hash_stack(const struct profile_stack *s)
+{
+	return branch_table_hash((uint64_t)s->frame.object << 32 | s->process, s->frame.offset,
+				 s->parent);
+}
+
+static uint64_t hash_row(const struct flush_sums *s, const struct profile *p, size_t i)
+{
+	if (s->table == PROFILE_STACKS)
+		return hash_stack(&p->stacks[i]);
+	return s->table == PROFILE_BRANCHES ? hash_branch(&p->branches[i]) :
+					      hash_block(&p->blocks[i]);
+}
+
 /* Whether row @i has the ends of @row. */
 static bool is_of(const struct flush_sums *s, const struct profile *p, size_t i,
 		  const struct summed_row *row)
@@ -53,6 +67,8 @@ static int reserve(struct flush_sums *s, const struct profile *p, size_t n_rows)
 
 	if (s->slots && n_rows < (size_t)1 << (s->bits - 1))
 		return 0;
+	while (n_rows >= (size_t)1 << (bits - 1)) /* of an earlier flush */
+		bits++;
 	slots = calloc((size_t)1 << bits, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
@@ -60,9 +76,7 @@ static int reserve(struct flush_sums *s, const struct profile *p, size_t n_rows)
 	s->slots = slots;
 	s->bits = bits;
 	for (size_t i = 0; i < n_rows; i++) {
-		uint64_t hash = s->table == PROFILE_BRANCHES ? hash_branch(&p->branches[i]) :
-							       hash_block(&p->blocks[i]);
-		size_t k = hash >> (64 - bits);
+		size_t k = hash_row(s, p, i) >> (64 - bits);
 
 		while (slots[k] != 0)
 			k = next_slot(s, k);
@@ -156,6 +170,33 @@ int flush_sums_add_block(struct flush_sums *sums, struct profile *profile,
 	struct summed_row row = { .hash = hash_block(block), .block = *block };
 
 	return put(sums, profile, &row);
+}
+
+static bool same_stack(const struct profile_stack *a, const struct profile_stack *b)
+{
+	return a->parent == b->parent && a->process == b->process &&
+	       same_location(a->frame, b->frame);
+}
+
+int64_t flush_sums_add_stack(struct flush_sums *sums, struct profile *profile,
+			     const struct profile_stack *stack)
+{
+	int64_t index;
+	size_t k;
+
+	if (reserve(sums, profile, profile->n_stacks) < 0)
+		return -ENOMEM;
+	k = hash_stack(stack) >> (64 - sums->bits);
+	while (sums->slots[k] != 0 && !same_stack(&profile->stacks[sums->slots[k] - 1], stack))
+		k = next_slot(sums, k);
+	if (sums->slots[k] != 0) {
+		add_counts_of_stack(&profile->stacks[sums->slots[k] - 1], stack);
+		return sums->slots[k] - 1;
+	}
+	index = profile_add_stack(profile, stack);
+	if (index >= 0)
+		sums->slots[k] = (uint32_t)index + 1;
+	return index;
 }
 
 int flush_sums_end(struct flush_sums *sums, struct profile *profile)

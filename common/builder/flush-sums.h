@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The branches and blocks of all processes together: those with the same ends become one row,
- * before they are sorted. Where many processes run one program, most of them do. */
+/* Rows with one key become one, before they are sorted: the branches and blocks of all processes
+ * together, and the stacks of those that are united. Where many processes run one program, most
+ * do. */
 #pragma once
 
 #include <stddef.h>
@@ -20,11 +21,10 @@ struct summed_row {
 	};
 };
 
-/* Finds the rows of a table by their ends. New rows wait until what they need has been prefetched.
- */
+/* Finds the rows of a table by their keys. New branches and blocks wait until what they need has
+ * been prefetched. */
 struct flush_sums {
-	enum profile_table
-		table;   /* PROFILE_BRANCHES or PROFILE_BLOCKS; all else is zeroed at first */
+	enum profile_table table; /* but PROFILE_STREAMS; all else is zeroed at first */
 	uint32_t *slots; /* 1 << bits of them, at most half of them taken: a row + 1; 0: free */
 	unsigned int bits;
 	struct summed_row waiting[FLUSH_SUMS_AHEAD]; /* a ring */
@@ -38,6 +38,10 @@ int flush_sums_add_branch(struct flush_sums *sums, struct profile *profile,
 			  const struct profile_branch *branch);
 int flush_sums_add_block(struct flush_sums *sums, struct profile *profile,
 			 const struct profile_block *block);
+
+/* The same for a stack, at once. The index of its row, or -ENOMEM. */
+int64_t flush_sums_add_stack(struct flush_sums *sums, struct profile *profile,
+			     const struct profile_stack *stack);
 
 /* Adds those that wait. 0 or -ENOMEM. */
 int flush_sums_end(struct flush_sums *sums, struct profile *profile);

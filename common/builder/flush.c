@@ -8,40 +8,22 @@
 
 #include "common/builder/flush-locate.h"
 #include "common/builder/flush-paths.h"
+#include "common/builder/flush-processes.h"
 #include "common/profile/tables.h"
 #include "common/util/macro.h"
-
-static int flush_processes(struct flush *f)
-{
-	for (size_t i = 0; i < f->builder->n_contexts; i++) {
-		const struct process_context *process_context = f->builder->contexts[i];
-		struct profile_process p = {
-			.pid = process_context->pid,
-			.start_ns = process_context->start_ns,
-			.comm = process_context->comm,
-			.executable = process_context->executable,
-			.unit = process_context->unit,
-			.uid = process_context->uid,
-			.restricted = process_context->restricted,
-		};
-
-		if (profile_add_process(f->profile, &p) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
 
 /* The samples at one address that have no call chain. */
 static int flush_leaf(struct flush *f, const struct record_count *count)
 {
 	struct profile_stack stack = {
 		.parent = PROFILE_NONE,
-		.process = record_count_context(count),
 		.samples = count->times[TIMES_TAKEN],
 		.weight = count->cycles,
 	};
 
-	return flush_paths_add_stack(f, &stack, count->from) < 0 ? -ENOMEM : 0;
+	return flush_paths_add_stack(f, &stack, record_count_context(count), count->from) < 0 ?
+		       -ENOMEM :
+		       0;
 }
 
 static bool is_wanted(const struct flush *f, enum profile_table table)
@@ -57,7 +39,7 @@ static int flush_branch(struct flush *f, const struct record_count *count, struc
 			struct location to)
 {
 	struct profile_branch b = {
-		.process = record_count_context(count),
+		.process = f->rows[record_count_context(count)],
 		.from = from,
 		.to = to,
 		.kind = (enum branch_kind)((uint32_t)count->run >> RUN_BITS),
@@ -100,7 +82,7 @@ static int flush_block(struct flush *f, const struct record_count *count, struct
 	if (!is_wanted(f, PROFILE_BLOCKS))
 		return 0;
 	b = (struct profile_block){
-		.process = record_count_context(count),
+		.process = f->rows[record_count_context(count)],
 		.object = start.object,
 		.start = start.offset,
 		.end = end.offset,
@@ -141,13 +123,12 @@ static int flush_ticks(struct flush *f)
 	for (size_t i = 0; i < b->n_ticks; i++) {
 		struct profile_stack stack = {
 			.parent = PROFILE_NONE,
-			.process = b->ticks[i].context,
 			.ticks = b->ticks[i].n,
 			.weight = b->ticks[i].weight,
 			.surplus = b->ticks[i].surplus,
 		};
 
-		if (flush_paths_add_stack(f, &stack, b->ticks[i].ip) < 0)
+		if (flush_paths_add_stack(f, &stack, b->ticks[i].context, b->ticks[i].ip) < 0)
 			return -ENOMEM;
 		f->profile->counters.samples_ticked += stack.ticks;
 	}
@@ -197,11 +178,8 @@ static int flush_all(struct flush *f)
 		r = flush_ticks(f);
 	if (f->builder->settings.tables != 0)
 		profile_drop_tables(f->profile, ~f->builder->settings.tables);
-	for (size_t i = 0; i < f->n_objects; i++) {
-		f->objects[i]->index = PROFILE_NONE;
-		object_unref(f->objects[i]);
-	}
-	free(f->objects);
+	free(f->rows);
+	flush_sums_done(&f->stacks);
 	flush_sums_done(&f->branches);
 	flush_sums_done(&f->blocks);
 	return r;
@@ -214,51 +192,57 @@ static void empty(struct builder *b)
 	b->n_stack_trees++;
 	b->stacks_are_full = false;
 	builder_state_forget_contexts(b);
+	b->flushed_until_ns = MAX(b->flushed_until_ns, b->end_ns);
 	b->counters = (struct profile_counters){ 0 };
 	b->start_ns = b->end_ns = 0;
 }
 
 /* What stitching has counted since the last flush. */
-static void take_stitch_counters(struct builder *b, struct profile_counters *c)
+static void add_stitch_counters(struct builder *b, struct profile_counters *c)
 {
 	const struct stitch_counters *now, before = b->stitched;
 
 	if (!b->stitch)
 		return;
 	now = stitch_get_counters(b->stitch);
-	c->stacks_stitched = now->stitched - before.stitched;
-	c->stacks_unaligned = now->unaligned - before.unaligned;
-	c->stacks_ambiguous = now->ambiguous - before.ambiguous;
-	c->stacks_inconsistent = now->inconsistent - before.inconsistent;
-	c->tasks_evicted = now->evicted - before.evicted;
+	c->stacks_stitched += now->stitched - before.stitched;
+	c->stacks_unaligned += now->unaligned - before.unaligned;
+	c->stacks_ambiguous += now->ambiguous - before.ambiguous;
+	c->stacks_inconsistent += now->inconsistent - before.inconsistent;
+	c->tasks_evicted += now->evicted - before.evicted;
 	b->stitched = *now;
 }
 
-int flush_builder(struct builder *builder, const struct processes *processes, struct profile **ret)
+static int add_info(const struct builder *b)
 {
-	_cleanup_(profile_freep) struct profile *profile = NULL;
+	const struct profile_info info = { .start_ns = b->start_ns, .end_ns = b->end_ns };
+
+	return profile_add_info(b->flushed, &info, false);
+}
+
+int flush_builder(struct builder *builder, const struct processes *processes)
+{
 	struct flush flush = {
 		.builder = builder,
 		.processes = processes,
+		.stacks.table = PROFILE_STACKS,
 		.branches.table = PROFILE_BRANCHES,
 		.blocks.table = PROFILE_BLOCKS,
 	};
 	int r;
 
 	r = builder_state_wait(builder);
+	if (r >= 0 && !builder->flushed)
+		r = profile_new(&builder->flushed);
 	if (r >= 0)
-		r = profile_new(&profile);
+		r = add_info(builder);
 	if (r < 0)
 		return r;
-	profile->counters = builder->counters;
-	take_stitch_counters(builder, &profile->counters);
-	profile->info.start_ns = builder->start_ns;
-	profile->info.end_ns = builder->end_ns;
-	flush.profile = profile;
+	flush.profile = builder->flushed;
+	profile_add_counters(&flush.profile->counters, &builder->counters);
+	add_stitch_counters(builder, &flush.profile->counters);
 	r = flush_all(&flush);
-	if (r < 0)
-		return r;
-	empty(builder);
-	*ret = TAKE_PTR(profile);
-	return 0;
+	if (r >= 0)
+		empty(builder);
+	return r;
 }

@@ -7,7 +7,7 @@
 #include "common/profile/profile.h"
 
 /*
- * Turns the counts of @builder into a profile that is not finalized yet, *@ret, and empties the
- * builder. 0, or -ENOMEM: then the builder can only be freed.
+ * Turns the counts of @builder into rows of its profile, which is not finalized then, and empties
+ * the builder. 0, or -ENOMEM: then the builder can only be freed.
  */
-int flush_builder(struct builder *builder, const struct processes *processes, struct profile **ret);
+int flush_builder(struct builder *builder, const struct processes *processes);

@@ -25,6 +25,7 @@ int path_tree_init(struct path_tree *tree, size_t max_nodes)
 {
 	*tree = (struct path_tree){ .bits = MIN_BITS, .n_nodes = 1 };
 	tree->max_nodes = MIN(max_nodes, (size_t)PATH_TREE_MAX_NODES);
+	tree->limit = tree->max_nodes;
 	tree->nodes = pages_new(tree->max_nodes * sizeof(*tree->nodes));
 	tree->slots = allocate_slots(tree->bits);
 	if (tree->nodes && tree->slots)
@@ -79,7 +80,7 @@ static int grow(struct path_tree *tree)
 static int add(struct path_tree *tree, struct path *path, uint64_t hash, uint64_t from, uint64_t to,
 	       uint32_t missed)
 {
-	if (tree->n_nodes >= tree->max_nodes)
+	if (tree->n_nodes >= tree->limit)
 		return -ENOSPC;
 	/* At most half full. */
 	if (tree->n_nodes >= (size_t)1 << (tree->bits - 1) && grow(tree) < 0)

@@ -74,7 +74,8 @@ int stack_prune_half(struct path_tree *tree)
 		r = path_tree_init(&copied, tree->max_nodes);
 		if (r >= 0)
 			r = copy(&copied, tree, weights, rare);
-		if (r >= 0 && (rare >= most || copied.n_nodes <= tree->max_nodes / 2)) {
+		if (r >= 0 && (rare >= most || copied.n_nodes <= tree->limit / 2)) {
+			copied.limit = tree->limit;
 			path_tree_done(tree);
 			*tree = copied;
 			return 0;

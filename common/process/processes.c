@@ -358,6 +358,17 @@ const struct process_context *processes_get(struct processes *processes, int32_t
 	return process ? process->process_context : NULL;
 }
 
+bool processes_has_exited(const struct processes *processes,
+			  const struct process_context *process_context)
+{
+	const struct process *process;
+
+	HASH_FIND(hh, processes->table.by_pid, &process_context->pid, sizeof(process_context->pid),
+		  process);
+	return !process || process->exited ||
+	       process->process_context->start_ns != process_context->start_ns;
+}
+
 int processes_identify(struct processes *processes, struct process_context **ret,
 		       const struct process_owner *owner)
 {

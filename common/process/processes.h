@@ -58,6 +58,10 @@ const struct process_context *processes_get(struct processes *processes, int32_t
 int processes_identify(struct processes *processes, struct process_context **ret,
 		       const struct process_owner *owner);
 
+/* Whether the process of the context has exited, or its number is another one's by now. */
+bool processes_has_exited(const struct processes *processes,
+			  const struct process_context *process_context);
+
 /* The name of thread @tid of @pid, or else of its process; NULL where neither is known. */
 const char *processes_thread_comm(struct processes *processes, int32_t pid, int32_t tid);
 

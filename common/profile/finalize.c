@@ -50,15 +50,19 @@ int profile_compare_programs(const struct profile_process *a, const struct profi
 	return compare_strings(a->unit, b->unit);
 }
 
-static int compare_processes(const void *x, const void *y, void *userdata)
+int profile_compare_processes(const struct profile_process *a, const struct profile_process *b)
 {
-	const struct profile_process *processes = userdata;
-	const struct profile_process *a = &processes[*(const uint32_t *)x];
-	const struct profile_process *b = &processes[*(const uint32_t *)y];
-
 	RETURN_UNLESS_EQUAL(COMPARE(a->pid, b->pid));
 	RETURN_UNLESS_EQUAL(COMPARE(a->start_ns, b->start_ns));
 	return profile_compare_programs(a, b);
+}
+
+static int compare_processes(const void *x, const void *y, void *userdata)
+{
+	const struct profile_process *processes = userdata;
+
+	return profile_compare_processes(&processes[*(const uint32_t *)x],
+					 &processes[*(const uint32_t *)y]);
 }
 
 static int finalize_processes(struct finalize *s)

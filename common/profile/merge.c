@@ -15,7 +15,7 @@
 
 #define ROWS_BEFORE_FINALIZE 100000
 
-static void add_counters(struct profile_counters *sum, const struct profile_counters *counters)
+void profile_add_counters(struct profile_counters *sum, const struct profile_counters *counters)
 {
 #define X(name, what) sum->name += counters->name;
 	PROFILE_COUNTERS(X)
@@ -66,8 +66,10 @@ int profile_add_info(struct profile *profile, const struct profile_info *info, b
 	return own_info(profile, &sum);
 }
 
-static size_t n_rows(const struct profile *p)
+size_t profile_n_rows(const struct profile *profile)
 {
+	const struct profile *p = profile;
+
 	return p->n_objects + p->n_processes + p->n_functions + p->n_stacks + p->n_streams +
 	       p->n_branches + p->n_blocks;
 }
@@ -77,12 +79,12 @@ static int finalize_if_grown(struct profile *sum, size_t *n_finalized)
 {
 	int r;
 
-	if (n_rows(sum) < MAX(2 * *n_finalized, (size_t)ROWS_BEFORE_FINALIZE))
+	if (profile_n_rows(sum) < MAX(2 * *n_finalized, (size_t)ROWS_BEFORE_FINALIZE))
 		return 0;
 	r = profile_finalize(sum);
 	if (r < 0)
 		return r;
-	*n_finalized = n_rows(sum);
+	*n_finalized = profile_n_rows(sum);
 	return 0;
 }
 
@@ -103,7 +105,7 @@ int profile_merge(struct profile **ret, const struct profile *const *profiles, s
 			info = profiles[i]->info;
 		else
 			merge_info(&info, &profiles[i]->info);
-		add_counters(&sum->counters, &profiles[i]->counters);
+		profile_add_counters(&sum->counters, &profiles[i]->counters);
 		r = profile_append(sum, profiles[i]);
 		if (r < 0)
 			return r;

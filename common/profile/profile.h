@@ -335,6 +335,9 @@ void profile_maps_done(struct profile_maps *maps);
 /* By name, executable, user and unit: -1, 0 or 1. */
 int profile_compare_programs(const struct profile_process *a, const struct profile_process *b);
 
+/* By number, start and program: 0 if both are one process by their keys, see above. */
+int profile_compare_processes(const struct profile_process *a, const struct profile_process *b);
+
 /* True if both are one object by their keys, see above. */
 bool profile_same_object(const struct profile_object *a, const struct profile_object *b);
 
@@ -344,6 +347,11 @@ bool profile_same_object(const struct profile_object *a, const struct profile_ob
  * is unknown, and the mode "mixed". 0 or -ENOMEM.
  */
 int profile_merge(struct profile **ret, const struct profile *const *profiles, size_t n);
+
+void profile_add_counters(struct profile_counters *sum, const struct profile_counters *counters);
+
+/* Of all tables. */
+size_t profile_n_rows(const struct profile *profile);
 
 /*
  * Merges @info into the profile's info as profile_merge() does, or copies it if it is the first. 0

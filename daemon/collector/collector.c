@@ -15,7 +15,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "bpf/sample.h"
 #include "common/builder/builder.h"
 #include "common/process/processes.h"
 #include "common/profile/scale.h"
@@ -33,9 +32,6 @@
 #include "daemon/sampler/drain.h"
 #include "daemon/window/window-queue.h"
 
-/* Most streams are seen once in a window, and would take more space than all other counts. */
-#define RARE_STREAMS 1
-
 struct collector {
 	struct collector_settings settings;
 	struct sample_counter samples;
@@ -46,7 +42,7 @@ struct collector {
 	uint64_t complete_ns; /* everything written before has come */
 	struct drain_pace pace;
 	int wake_fd;
-	_Atomic bool stop, part_requested;
+	_Atomic bool stop, part_requested, keep_processes;
 	struct own_cost cost;
 	uint32_t one_in;            /* samples due for each one taken in the open window */
 	_Atomic uint64_t turned_us; /* when the last turn began; CLOCK_MONOTONIC */
@@ -104,6 +100,7 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 	struct profile_counters *counters;
 	int r;
 
+	builder_keep_processes(c->samples.builder, open || atomic_load(&c->keep_processes));
 	r = live_unwinder_flush(c->samples.unwinder, c->samples.processes);
 	if (r >= 0 && c->samples.ticks)
 		r = tick_counts_take(c->samples.ticks, end_ns, !open);
@@ -227,14 +224,15 @@ static int turn(struct collector *c)
 	int r;
 
 	atomic_store_explicit(&c->turned_us, clock_us(CLOCK_MONOTONIC), memory_order_relaxed);
+	builder_keep_processes(c->samples.builder, atomic_load(&c->keep_processes));
 	r = live_unwinder_update(c->samples.unwinder, c->samples.processes);
 	if (r >= 0)
 		r = drain(c);
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
 	hot_ranges_update(&c->hot, sampler_ticks(c->samples.sampler), c->samples.processes);
-	if (r >= 0 && c->samples.ticks)
-		r = tick_counts_relieve(c->samples.ticks, c->clock.end_ns);
+	if (r >= 0)
+		r = sample_counter_relieve(&c->samples, c->clock.end_ns);
 	if (r >= 0 &&
 	    window_clock_follow(&c->clock, clock_ns(CLOCK_MONOTONIC), clock_us(CLOCK_REALTIME)))
 		r = restart_clock(c);
@@ -317,57 +315,19 @@ static int start_thread(struct collector *c)
 	return r;
 }
 
-/* Stitching completes call stacks of branch records, and costs something at each exec. */
-static bool has_call_stacks(const struct sampler_probe *probe)
-{
-	return probe->mode == SAMPLER_STACK || probe->mode == SAMPLER_STACK_BRANCH;
-}
-
-static int make_tick_counts(struct collector *c)
-{
-	const struct tick_counts_settings settings = { c->samples.sampler, c->samples.builder,
-						       c->samples.processes };
-
-	return sampler_ticks(c->samples.sampler) ? tick_counts_new(&c->samples.ticks, &settings) :
-						   0;
-}
-
 static int collector_init(struct collector *c)
 {
-	struct builder_settings builder = {
-		.no_stitch = !has_call_stacks(sampler_probe(c->samples.sampler)),
-		.duplicate_depth = sampler_probe(c->samples.sampler)->duplicate_depth,
+	const struct sample_counter_settings settings = {
 		.max_rows = c->settings.max_rows,
 		.max_frames = c->settings.max_frames,
-		.rare_streams = RARE_STREAMS,
-		.stitch.depth = sampler_probe(c->samples.sampler)->depth,
-		.stitch.is_wiped = sampler_probe(c->samples.sampler)->since_switch,
-	};
-	const struct live_unwinder_settings unwinder = {
-		.exchange = c->settings.tables,
-		.max_stack = BPF_SAMPLE_MAX_STACK,
-		.handler = sample_counter_take_stack,
-		.userdata = &c->samples,
+		.tables = c->settings.tables,
 	};
 	int r;
 
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->wake_fd < 0)
 		return -errno;
-	r = processes_new(&c->samples.processes);
-	if (r >= 0) {
-		processes_keep_generations(c->samples.processes);
-		processes_limit_memory(c->samples.processes);
-		sample_counter_find_generated(&c->samples);
-	}
-	if (r >= 0)
-		r = builder_new(&c->samples.builder, &builder);
-	if (r >= 0)
-		r = make_tick_counts(c);
-	if (r >= 0)
-		r = live_unwinder_new(&c->samples.unwinder, &unwinder);
-	if (r >= 0)
-		r = units_new(&c->samples.units);
+	r = sample_counter_init(&c->samples, &settings);
 	if (r >= 0)
 		r = window_queue_new(&c->queue, c->settings.max_queued);
 	if (r >= 0)
@@ -422,11 +382,7 @@ struct collector *collector_free(struct collector *collector)
 		return NULL;
 	collector_stop(collector);
 	window_queue_free(collector->queue);
-	live_unwinder_free(collector->samples.unwinder);
-	tick_counts_free(collector->samples.ticks);
-	builder_free(collector->samples.builder);
-	processes_free(collector->samples.processes);
-	units_free(collector->samples.units);
+	sample_counter_done(&collector->samples);
 	hot_ranges_done(&collector->hot);
 	sampler_free(collector->samples.sampler);
 	if (collector->wake_fd >= 0)
@@ -469,6 +425,11 @@ void collector_request_part(struct collector *collector)
 {
 	atomic_store(&collector->part_requested, true);
 	wake(collector);
+}
+
+void collector_keep_processes(struct collector *collector, bool keep)
+{
+	atomic_store(&collector->keep_processes, keep);
 }
 
 void collector_rank(struct collector *collector, const struct profile *profile, double share)

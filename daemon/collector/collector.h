@@ -22,7 +22,7 @@ struct collector;
 struct collector_settings {
 	uint64_t window_us;            /* windows end at multiples of it, by the wall clock */
 	size_t max_queued;             /* windows that may wait for the main thread */
-	size_t max_rows, max_frames;   /* limits of a window's tables; 0: the builder's defaults */
+	size_t max_rows, max_frames;   /* limits of a window's tables; 0: defaults */
 	struct unit_list units;        /* count these units only; empty: all */
 	struct table_exchange *tables; /* for stacks of user code; borrowed; NULL: none are built */
 	/*
@@ -54,6 +54,10 @@ int collector_take(struct collector *collector, struct window_profile *ret, stru
 
 /* 0, also when it has stopped; or the -errno and @fault that the thread ended with. */
 int collector_get_result(struct collector *collector, struct fault *fault);
+
+/* Whether short-lived processes stay apart in windows that end from now on (see
+ * common/builder/flush-processes.h); at first they do not. Any thread. */
+void collector_keep_processes(struct collector *collector, bool keep);
 
 /*
  * Requests what the open window holds so far. It comes through the queue as a part (window.open);

@@ -167,11 +167,11 @@ int tick_counts_take(struct tick_counts *counts, uint64_t ns, bool last)
 	return r;
 }
 
-int tick_counts_relieve(struct tick_counts *counts, uint64_t ns)
+int tick_counts_relieve(struct tick_counts *counts, uint64_t ns, bool always)
 {
 	int r;
 
-	if (!ticks_are_many(counts->ticks))
+	if (!always && !ticks_are_many(counts->ticks))
 		return 0;
 	r = tick_counts_take(counts, UINT64_MAX, false);
 	ticks_plan(counts->ticks, ns);

@@ -44,5 +44,5 @@ void tick_counts_plan(struct tick_counts *counts, uint64_t ns);
  */
 int tick_counts_take(struct tick_counts *counts, uint64_t ns, bool last);
 
-/* Takes ticks before their tables fill up, and plans @ns again. 0 or -errno. */
-int tick_counts_relieve(struct tick_counts *counts, uint64_t ns);
+/* Takes ticks before their tables fill up, or @always, and plans @ns again. 0 or -errno. */
+int tick_counts_relieve(struct tick_counts *counts, uint64_t ns, bool always);

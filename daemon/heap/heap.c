@@ -11,7 +11,7 @@
 #define MAPPED_BYTES (1 << 20)
 
 /* Free memory that stays. */
-#define KEPT_BYTES (8 << 20)
+#define KEPT_BYTES (4 << 20)
 
 void heap_set_up(void)
 {

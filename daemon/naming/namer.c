@@ -49,7 +49,6 @@ struct namer {
 	struct table_builder builder;
 	struct budget budget; /* of reading build-ids, until the next window */
 	_Atomic bool hurry;   /* the daemon ends, or sampling does */
-	_Atomic bool keep_processes;
 	_Atomic uint64_t n_lost, deferred, remote, unnamed, malformed, parsers_ended[PARSER_END_N];
 	struct refused refused;
 };
@@ -244,13 +243,10 @@ static void lose(struct namer *namer, struct window_profile *window)
 static void name_window(struct namer *namer, struct window_profile *window)
 {
 	struct window passed = window->window;
-	const struct window_symbolizer_way way = {
-		.hurry = atomic_load(&namer->hurry),
-		.keep_processes = atomic_load(&namer->keep_processes),
-	};
+	bool hurry = atomic_load(&namer->hurry);
 
 	open_files(namer, MAPPED_FILES_MAX, FILES_US);
-	if (window_symbolizer_run(namer->symbolizer, window, way) < 0)
+	if (window_symbolizer_run(namer->symbolizer, window, hurry) < 0)
 		lose(namer, window);
 	else if (window_queue_put(namer->to, window) < 0)
 		atomic_fetch_add(&namer->n_lost, 1);
@@ -330,11 +326,6 @@ void namer_stop(struct namer *namer)
 	atomic_store(&namer->hurry, true);
 	pthread_join(namer->thread, NULL);
 	namer->running = false;
-}
-
-void namer_keep_processes(struct namer *namer, bool keep)
-{
-	atomic_store(&namer->keep_processes, keep);
 }
 
 int namer_fd(const struct namer *namer)

@@ -62,10 +62,6 @@ int namer_start(struct namer *namer, struct window_queue *from);
  */
 void namer_stop(struct namer *namer);
 
-/* Whether short-lived processes stay apart in windows that are named from now on; at first they do
- * not. See short-lived.h. Any thread. */
-void namer_keep_processes(struct namer *namer, bool keep);
-
 /* Readable (epoll) when a named window waits, or when the thread has ended. */
 int namer_fd(const struct namer *namer);
 

@@ -19,7 +19,6 @@
 #include "daemon/naming/budget.h"
 #include "daemon/naming/code-reader.h"
 #include "daemon/naming/object-users.h"
-#include "daemon/naming/short-lived.h"
 
 #define MAX_SYMBOL_BYTES (10u << 20) /* kept from one window to the next */
 #define MAX_CODE_BYTES   (32u << 10) /* for one window: 5 ms of the CPU */
@@ -271,35 +270,48 @@ static void end_naming(struct window_symbolizer *s)
 	free(TAKE_PTR(s->users));
 }
 
-static int name_profile(struct window_symbolizer *s, struct profile *profile, bool unites)
+/* Processes that were counted together had the number of one of them, to find their files. */
+static void forget_numbers(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_processes; i++) {
+		struct profile_process *process = &profile->processes[i];
+
+		if (process->n_gone == 0)
+			continue;
+		process->pid = -1;
+		process->start_ns = 0;
+		profile->finalized = false;
+	}
+}
+
+static int name_profile(struct window_symbolizer *s, struct profile *profile)
 {
 	int r = name_objects(s, profile);
 
 	if (r >= 0)
 		r = symbolizer_add_functions(s->symbols, profile);
 	free(TAKE_PTR(s->keys)); /* finalizing changes the numbers of the objects */
-	if (r >= 0 && unites)
-		short_lived_unite(profile); /* their files were opened by their numbers */
+	forget_numbers(profile);
 	if (r >= 0)
 		r = profile_finalize(profile);
 	return r < 0 ? r : profile_spread_ticks(profile);
 }
 
 int window_symbolizer_run(struct window_symbolizer *symbolizer, struct window_profile *window,
-			  struct window_symbolizer_way way)
+			  bool hurry)
 {
 	struct window_symbolizer *s = symbolizer;
 	struct profile *profile = window->profile;
 	int r = -ENOMEM;
 
 	s->profile = profile;
-	s->hurry = way.hurry;
+	s->hurry = hurry;
 	budget_begin(&s->budget, &window_limits);
 	s->keys = calloc(profile->n_objects ?: 1, sizeof(*s->keys));
 	s->users = calloc(profile->n_objects ?: 1, sizeof(*s->users));
 	if (s->keys && s->users)
-		r = name_profile(s, profile, !window->window.open && !way.keep_processes);
-	if (r >= 0 && !way.hurry && !window->window.open)
+		r = name_profile(s, profile);
+	if (r >= 0 && !hurry && !window->window.open)
 		r = code_reader_read(&s->code, s->symbols, profile, &window->code);
 	end_naming(s);
 	return r;

@@ -18,12 +18,6 @@
 
 struct window_symbolizer;
 
-/* How a window is named. */
-struct window_symbolizer_way {
-	bool hurry;          /* no file is opened */
-	bool keep_processes; /* short-lived ones stay apart */
-};
-
 struct window_symbolizer_counts {
 	uint64_t unnamed;   /* objects without symbols, now */
 	uint64_t deferred;  /* files that had no room in the budget of the last window */
@@ -53,11 +47,10 @@ DEFINE_CLEANUP(struct window_symbolizer *, window_symbolizer_free);
 
 /*
  * Names and finalizes the profile of @window, and adds the code of its hottest functions that no
- * window before had. Makes one of short-lived processes in a window that has closed, unless they
- * are to be kept apart. 0 or -ENOMEM.
+ * window before had. 0 or -ENOMEM. @hurry: opens no file.
  */
 int window_symbolizer_run(struct window_symbolizer *symbolizer, struct window_profile *window,
-			  struct window_symbolizer_way way);
+			  bool hurry);
 
 void window_symbolizer_get_counts(const struct window_symbolizer *symbolizer,
 				  struct window_symbolizer_counts *ret);

@@ -197,13 +197,6 @@ static int add_count(struct function_sum *sum, const struct profile *profile,
 	return 0;
 }
 
-static void add_counters(struct profile_counters *to, const struct profile_counters *counters)
-{
-#define X(name, what) to->name += counters->name;
-	PROFILE_COUNTERS(X)
-#undef X
-}
-
 /* Of an object or a process of the profile, whose index among the names is @index. */
 static int add_other(struct function_sum *sum, enum function_sum_kind kind, uint32_t of_profile,
 		     uint32_t index, const struct function_tally *tally)
@@ -334,7 +327,7 @@ int function_sum_add_head(struct function_sum *sum, const struct profile *profil
 		return r;
 	sum->n_added++;
 	sum->part_samples += profile->counters.samples;
-	add_counters(&sum->names->counters, &profile->counters);
+	profile_add_counters(&sum->names->counters, &profile->counters);
 	return 0;
 }
 

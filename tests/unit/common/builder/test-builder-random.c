@@ -140,6 +140,8 @@ static void check_random_window(uint64_t *random)
 			spoil(rows[i], MAX_ROWS);
 		if (random_below(random, 8) == 0)
 			random_change(processes, &naive, random);
+		if (random_below(random, 200) == 0)
+			assert_int_equal(builder_flush(builder, processes, 0), 0);
 	}
 	assert_int_equal(builder_close(builder, processes, &profile), 0);
 	assert_true(naive_counters_balance(&profile->counters, N_SAMPLES));

@@ -131,6 +131,67 @@ static void test_the_kernel_is_called_from_a_call_stack(void **state)
 	window_done(&w);
 }
 
+#define MAX_FRAMES 4096u
+#define N_STACKS   20000u
+#define N_FEW      (MAX_FRAMES / 3) /* two thirds of the limit are nodes of them */
+
+/* A sample at one of three places, with a caller of its own: two nodes. */
+static void add_distinct(struct window *w, uint64_t i)
+{
+	const uint64_t chain[] = { PERF_CONTEXT_USER, CODE + i % 3, CODE + 0x1001 + 16 * i };
+
+	add_chain(w, chain, 3);
+}
+
+/* Whoever flushes in time loses less than who waits until the tree is full; and a window of any
+ * length has a limit. */
+static void test_a_window_does_not_grow_without_end(void **state)
+{
+	const struct builder_settings settings = { .max_frames = MAX_FRAMES };
+	uint64_t n_pruned[2];
+
+	for (int flushes = 0; flushes < 2; flushes++) {
+		const struct profile *p;
+		struct window w;
+
+		window_init(&w, &settings);
+		for (uint64_t i = 0; i < N_STACKS; i++) {
+			add_distinct(&w, i % (N_STACKS / 2));
+			if (flushes && builder_is_filling(w.builder))
+				assert_int_equal(builder_flush(w.builder, w.processes, 0), 0);
+		}
+		p = close_window(&w);
+		assert_int_equal(p->counters.samples, N_STACKS);
+		assert_in_range(p->n_stacks, MAX_FRAMES / 2, MAX_FRAMES / 4 * 5);
+		n_pruned[flushes] = p->counters.stacks_pruned;
+		window_done(&w);
+	}
+	assert_in_range(n_pruned[1], 1, n_pruned[0]);
+}
+
+/* Nothing is lost in a window that is not full, however often it is flushed. */
+static void test_a_flush_in_time_loses_nothing(void **state)
+{
+	const struct builder_settings settings = { .max_frames = MAX_FRAMES };
+	const struct profile *p;
+	struct window w;
+	int n_flushes = 0;
+
+	window_init(&w, &settings);
+	for (uint64_t i = 0; i < 10 * N_FEW; i++) {
+		add_distinct(&w, i % N_FEW);
+		if (!builder_is_filling(w.builder))
+			continue;
+		assert_int_equal(builder_flush(w.builder, w.processes, 0), 0);
+		n_flushes++;
+	}
+	p = close_window(&w);
+	assert_in_range(n_flushes, 2, 100);
+	assert_int_equal(p->counters.stacks_pruned, 0);
+	assert_int_equal(p->n_stacks, 2 * N_FEW);
+	window_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +199,8 @@ int main(void)
 		cmocka_unit_test(test_rows_of_the_call_stack_mode_are_no_branches),
 		cmocka_unit_test(test_rows_of_the_call_stack_mode_are_the_callers),
 		cmocka_unit_test(test_the_kernel_is_called_from_a_call_stack),
+		cmocka_unit_test(test_a_window_does_not_grow_without_end),
+		cmocka_unit_test(test_a_flush_in_time_loses_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

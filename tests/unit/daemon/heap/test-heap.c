@@ -71,7 +71,7 @@ static void little_stays(void **state)
 
 	heap_trim();
 	for (int i = 0; i < 3; i++) {
-		leave_free(6 * MIB);
+		leave_free(3 * MIB);
 		before = heap_resident_bytes();
 		heap_trim();
 		assert_true(heap_resident_bytes() > before - MIB);
