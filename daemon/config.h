@@ -15,7 +15,7 @@
 
 struct config {
 	struct sampler_settings sampling;
-	uint64_t max_stacks, max_branches; /* per window; 0: the builder's defaults */
+	uint64_t max_stacks, max_branches; /* per window; 0: defaults */
 	uint64_t cpu_budget_ppm;           /* millionths of each CPU's time; 0: no limit */
 	uint64_t max_use_bytes;            /* 0: no limit */
 	uint64_t window_sec_us;            /* 0: the length of the first tier */

@@ -192,6 +192,7 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		.max_rows = s->config.max_branches,
 		.max_frames = s->config.max_stacks,
 		.units = s->config.sampling.only.units,
+		.keep_processes = s->keep_processes,
 		.budget = budget_of(&s->config),
 		.max_scale = max_scale(s),
 		.hz = busy_hz(s),
@@ -222,7 +223,6 @@ static int start_threads(struct sampling *s, struct sampler *sampler)
 		s->namer = namer_free(s->namer);
 		return r;
 	}
-	collector_keep_processes(s->collector, s->keep_processes);
 	r = namer_start(s->namer, collector_queue(s->collector));
 	if (r >= 0)
 		r = sd_event_add_io(s->event, &s->on_collected, namer_fd(s->namer), EPOLLIN,

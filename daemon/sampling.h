@@ -46,7 +46,7 @@ void sampling_begin(struct sampling *sampling, const struct config *config);
  */
 void sampling_end(struct sampling *sampling);
 
-/* Whether short-lived processes stay apart in windows that end from now on. */
+/* Whether processes that start and exit within a window from now on stay apart. */
 void sampling_keep_processes(struct sampling *sampling, bool keep);
 
 /* Requests a part of the open window. */

@@ -35,7 +35,7 @@ typedef int (*daemon_api_handler)(const struct windows *windows, void *userdata)
 int daemon_api_follow_windows(struct connection *connection, uint64_t since_us, uint64_t until_us,
 			      daemon_api_handler handler, void *userdata, struct fault *fault);
 
-/* As long as @connection is open, windows that end keep short-lived processes apart; it can
+/* As long as @connection is open, processes that start and exit within a window stay apart; it can
  * be used for nothing else then. Daemons without the method refuse, and always keep them apart. */
 int daemon_api_keep_processes(struct connection *connection, struct fault *fault);
 

@@ -36,6 +36,8 @@ struct builder {
 	/* The process contexts sampled in this window; raw addresses belong to them. */
 	struct process_context **contexts;
 	size_t n_contexts, cap_contexts;
+	uint32_t *processes; /* in @flushed, of the first @n_processes contexts */
+	size_t n_processes, cap_processes;
 	size_t n_mappings;           /* of the address spaces of @contexts */
 	struct context_ticks *ticks; /* until the next flush */
 	size_t n_ticks, cap_ticks;
@@ -46,7 +48,7 @@ struct builder {
 	size_t n_objects, cap_objects;
 	struct profile_counters counters;
 	uint64_t start_ns, end_ns;
-	uint64_t flushed_until_ns;  /* the last time of which something was flushed */
+	uint64_t flushed_until_ns;  /* see builder_set_flushed() */
 	bool keeps_processes;       /* see builder_keep_processes() */
 	struct branch_counter rows; /* the thread's, while it counts */
 };
@@ -57,5 +59,9 @@ int builder_state_wait(struct builder *b);
 /* Releases the process contexts: the addresses of the window mean nothing any more. */
 void builder_state_forget_contexts(struct builder *b);
 
-/* Releases the objects: their indices mean nothing any more. */
+/* Releases the objects: their indices mean nothing any more. What was learnt of them since they got
+ * these goes into the profile. */
 void builder_state_forget_objects(struct builder *b);
+
+/* The profile was finalized: their indices become those of @map. */
+void builder_state_map_objects(struct builder *b, const uint32_t *map);

@@ -70,6 +70,7 @@ struct builder *builder_free(struct builder *builder)
 	builder_state_forget_contexts(builder);
 	builder_state_forget_objects(builder);
 	free(builder->objects);
+	free(builder->processes);
 	profile_free(builder->flushed);
 	free(builder->contexts);
 	free(builder->ticks);
@@ -255,31 +256,52 @@ static bool must_flush(struct builder *b, const struct sample *s)
 	return b->settings.unbounded && (rows_are_full(b, s->n_rows) || stacks_are_full(b));
 }
 
-/* Adds up the rows with one key, as each flush makes them of branches and blocks, when the rows
- * have become twice as many. */
+/* Adds up the rows with one key, as each flush of all makes them of branches and blocks, when the
+ * rows have become twice as many. */
 static int shrink_flushed(struct builder *b)
 {
-	size_t n = profile_n_rows(b->flushed);
+	struct profile_maps maps = { 0 };
 	int r;
 
-	if (n < MAX(2 * b->n_finalized, (size_t)MANY_ROWS))
+	if (profile_n_rows(b->flushed) < MAX(2 * b->n_finalized, (size_t)MANY_ROWS))
 		return 0;
-	builder_state_forget_objects(b);
-	r = profile_finalize(b->flushed);
+	r = profile_finalize_maps(b->flushed, &maps);
+	if (r < 0)
+		return r;
+	builder_state_map_objects(b, maps.objects);
+	profile_maps_done(&maps);
+	b->flushed->finalized = false; /* there is more to come */
 	b->n_finalized = profile_n_rows(b->flushed);
-	return r;
+	return 0;
 }
 
-static int flush_early(struct builder *b, const struct processes *processes)
+/* What the profile has already, the tree may have less. */
+static void set_limit(struct builder *b)
 {
 	struct path_tree *stacks = &b->stacks;
-	int r = flush_builder(b, processes);
+
+	if (!b->settings.unbounded)
+		stacks->limit =
+			stacks->max_nodes - MIN(b->flushed->n_stacks, stacks->max_nodes / 4 * 3);
+}
+
+static int flush_all(struct builder *b, const struct processes *processes)
+{
+	int r = flush_builder(b, processes, false);
 
 	if (r >= 0)
 		r = shrink_flushed(b);
-	if (r >= 0 && !b->settings.unbounded)
-		stacks->limit =
-			stacks->max_nodes - MIN(b->flushed->n_stacks, stacks->max_nodes / 4 * 3);
+	if (r >= 0)
+		set_limit(b);
+	return r;
+}
+
+static int flush_stacks(struct builder *b, const struct processes *processes)
+{
+	int r = flush_builder(b, processes, true);
+
+	if (r >= 0)
+		set_limit(b);
 	return r;
 }
 
@@ -299,15 +321,20 @@ bool builder_is_filling(const struct builder *builder)
 
 int builder_flush(struct builder *builder, const struct processes *processes, uint64_t until_ns)
 {
-	int r = flush_early(builder, processes);
+	int r = flush_stacks(builder, processes);
 
-	builder->flushed_until_ns = MAX(builder->flushed_until_ns, until_ns);
+	builder_set_flushed(builder, until_ns);
 	return r;
+}
+
+void builder_set_flushed(struct builder *builder, uint64_t until_ns)
+{
+	builder->flushed_until_ns = until_ns;
 }
 
 int builder_close(struct builder *builder, const struct processes *processes, struct profile **ret)
 {
-	int r = flush_builder(builder, processes);
+	int r = flush_builder(builder, processes, false);
 
 	if (r < 0)
 		return r;
@@ -346,7 +373,7 @@ static int unwind_stack(struct builder *b, const struct processes *processes,
 static int add_ticks(struct builder *b, const struct processes *processes,
 		     struct process_context *process_context, struct context_ticks ticks)
 {
-	if (b->n_ticks == MAX_TICKS && flush_early(b, processes) < 0)
+	if (b->n_ticks == MAX_TICKS && flush_stacks(b, processes) < 0)
 		return -ENOMEM;
 	if (get_context(b, process_context, &ticks.context) < 0 ||
 	    ARRAY_RESERVE(&b->ticks, &b->cap_ticks, b->n_ticks + 1) < 0)
@@ -364,7 +391,7 @@ static int count_once(struct builder *b, const struct processes *processes,
 	uint32_t context;
 	int has_leaf, r;
 
-	if (_unlikely_(must_flush(b, s)) && flush_early(b, processes) < 0)
+	if (_unlikely_(must_flush(b, s)) && flush_all(b, processes) < 0)
 		return -ENOMEM;
 	if (get_context(b, process_context, &context) < 0)
 		return -ENOMEM;

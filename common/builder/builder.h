@@ -5,8 +5,8 @@
  * A sample costs one hash step a branch record and one a frame, all by raw address (branch-table.h,
  * path-tree.h), and a few steps for its stream (stream.h). When the window closes, the counts are
  * flushed: addresses become locations in objects, once per distinct record, and invalid records and
- * runs are skipped and counted by reason. The window is flushed earlier, and the parts are merged
- * at the end, when it holds too much of replaced address spaces.
+ * runs are skipped and counted by reason. The window is flushed earlier when it holds too much of
+ * replaced address spaces; its stacks are when it holds many, lest they lose frames.
  */
 #pragma once
 
@@ -54,9 +54,13 @@ void builder_keep_processes(struct builder *builder, bool keep);
 /* Whether to flush soon, lest stacks lose frames or something is flushed at a bad time. */
 bool builder_is_filling(const struct builder *builder);
 
-/* Makes room in the open window. The builder has all samples of processes that started before
- * @until_ns, but for few. 0 or -ENOMEM, as above. */
+/* Makes room in the open window for stacks and ticks; and as builder_set_flushed(). 0 or -ENOMEM,
+ * as above. */
 int builder_flush(struct builder *builder, const struct processes *processes, uint64_t until_ns);
+
+/* What was flushed or closed last had all samples until @until_ns, but for few: processes that
+ * started before may be in it. */
+void builder_set_flushed(struct builder *builder, uint64_t until_ns);
 
 /* Closes the window: *@ret is its profile, not finalized yet so that symbols can be added. The
  * builder is empty and open again. 0, or -ENOMEM: then it can only be freed. */

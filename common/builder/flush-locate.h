@@ -18,8 +18,7 @@ struct flush {
 	struct profile *profile;
 	const struct mapping *found; /* last, in the process context of this number; or NULL */
 	uint32_t found_in;
-	uint32_t *rows;   /* of each process context: its process in the profile */
-	bool sums_stacks; /* rows of stacks may be there already */
+	bool sums_stacks;                           /* rows of stacks may be there already */
 	struct flush_sums stacks, branches, blocks; /* where rows are added up */
 };
 

@@ -16,7 +16,7 @@ int64_t flush_paths_add_stack(struct flush *f, struct profile_stack *stack, uint
 	struct profile *p = f->profile;
 	uint64_t n = stack->samples + stack->ticks - stack->surplus; /* of others, modulo 2^64 */
 
-	stack->process = f->rows[context];
+	stack->process = f->builder->processes[context];
 	if (flush_locate(f, context, address, &stack->frame) < 0)
 		return -ENOMEM;
 	if (stack->frame.object == PROFILE_NONE)
@@ -88,7 +88,7 @@ static int flush_stream(struct flush *f, uint32_t *map, bool *ended, size_t i)
 	const struct path_node *node = &tree->nodes[i];
 	struct profile_stream stream = {
 		.parent = map[node->parent],
-		.process = f->rows[node->context],
+		.process = f->builder->processes[node->context],
 		.hits = node->hits,
 		.pruned = node->pruned,
 		.cycles = node->amount,

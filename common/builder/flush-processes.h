@@ -9,8 +9,8 @@
 #include "common/builder/flush-locate.h"
 
 /*
- * Adds the processes of all process contexts to the profile, and says which is whose. Where that is
- * asked, the processes of one name, executable, unit and user that have both started and exited
+ * Adds the processes of all process contexts to the profile, and sets builder.processes. Where that
+ * is asked, the processes of one name, executable, unit and user that have both started and exited
  * since the last flush are one, if they are at least BUILDER_UNITE_MIN or earlier ones of this
  * window were: it has the number and the start of one of them, by which their files are found. 0 or
  * -ENOMEM.

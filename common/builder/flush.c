@@ -39,7 +39,7 @@ static int flush_branch(struct flush *f, const struct record_count *count, struc
 			struct location to)
 {
 	struct profile_branch b = {
-		.process = f->rows[record_count_context(count)],
+		.process = f->builder->processes[record_count_context(count)],
 		.from = from,
 		.to = to,
 		.kind = (enum branch_kind)((uint32_t)count->run >> RUN_BITS),
@@ -82,7 +82,7 @@ static int flush_block(struct flush *f, const struct record_count *count, struct
 	if (!is_wanted(f, PROFILE_BLOCKS))
 		return 0;
 	b = (struct profile_block){
-		.process = f->rows[record_count_context(count)],
+		.process = f->builder->processes[record_count_context(count)],
 		.object = start.object,
 		.start = start.offset,
 		.end = end.offset,
@@ -156,45 +156,29 @@ static int flush_rows(struct flush *f)
 	return r < 0 ? r : flush_sums_end(&f->blocks, f->profile);
 }
 
-/*
- * The trees come first, so that their memory is free for the branches and blocks, which need most.
- */
-static int flush_all(struct flush *f)
+static int flush_stacks(struct flush *f)
 {
-	int r;
+	int r = flush_processes(f);
 
-	r = flush_processes(f);
 	if (r >= 0)
 		r = flush_paths_stacks(f);
 	if (r >= 0)
 		r = path_tree_reset(&f->builder->stacks);
-	if (r >= 0)
-		r = flush_paths_streams(f);
+	return r < 0 ? r : flush_ticks(f);
+}
+
+/* The streams come first, so that their memory is free for the branches and blocks. */
+static int flush_records(struct flush *f)
+{
+	int r = flush_paths_streams(f);
+
 	if (r >= 0)
 		r = path_tree_reset(&f->builder->streams);
 	if (r >= 0)
 		r = flush_rows(f);
-	if (r >= 0)
-		r = flush_ticks(f);
 	if (f->builder->settings.tables != 0)
 		profile_drop_tables(f->profile, ~f->builder->settings.tables);
-	free(f->rows);
-	flush_sums_done(&f->stacks);
-	flush_sums_done(&f->branches);
-	flush_sums_done(&f->blocks);
 	return r;
-}
-
-/* Empties what flush_all() did not, and releases the process contexts. */
-static void empty(struct builder *b)
-{
-	b->n_rows = 0;
-	b->n_stack_trees++;
-	b->stacks_are_full = false;
-	builder_state_forget_contexts(b);
-	b->flushed_until_ns = MAX(b->flushed_until_ns, b->end_ns);
-	b->counters = (struct profile_counters){ 0 };
-	b->start_ns = b->end_ns = 0;
 }
 
 /* What stitching has counted since the last flush. */
@@ -220,9 +204,43 @@ static int add_info(const struct builder *b)
 	return profile_add_info(b->flushed, &info, false);
 }
 
-int flush_builder(struct builder *builder, const struct processes *processes)
+static int begin(struct flush *f)
 {
-	struct flush flush = {
+	struct builder *b = f->builder;
+	int r = b->flushed ? 0 : profile_new(&b->flushed);
+
+	if (r >= 0)
+		r = add_info(b);
+	if (r < 0)
+		return r;
+	f->profile = b->flushed;
+	profile_add_counters(&b->flushed->counters, &b->counters);
+	add_stitch_counters(b, &b->flushed->counters);
+	b->counters = (struct profile_counters){ 0 };
+	b->start_ns = b->end_ns = 0;
+	return 0;
+}
+
+static int flush(struct flush *f, bool only_stacks)
+{
+	struct builder *b = f->builder;
+	int r = begin(f);
+
+	if (r >= 0)
+		r = flush_stacks(f);
+	b->n_stack_trees++;
+	b->stacks_are_full = false;
+	if (r < 0 || only_stacks)
+		return r;
+	r = flush_records(f);
+	b->n_rows = 0;
+	builder_state_forget_contexts(b);
+	return r;
+}
+
+int flush_builder(struct builder *builder, const struct processes *processes, bool only_stacks)
+{
+	struct flush f = {
 		.builder = builder,
 		.processes = processes,
 		.stacks.table = PROFILE_STACKS,
@@ -232,17 +250,10 @@ int flush_builder(struct builder *builder, const struct processes *processes)
 	int r;
 
 	r = builder_state_wait(builder);
-	if (r >= 0 && !builder->flushed)
-		r = profile_new(&builder->flushed);
 	if (r >= 0)
-		r = add_info(builder);
-	if (r < 0)
-		return r;
-	flush.profile = builder->flushed;
-	profile_add_counters(&flush.profile->counters, &builder->counters);
-	add_stitch_counters(builder, &flush.profile->counters);
-	r = flush_all(&flush);
-	if (r >= 0)
-		empty(builder);
+		r = flush(&f, only_stacks);
+	flush_sums_done(&f.stacks);
+	flush_sums_done(&f.branches);
+	flush_sums_done(&f.blocks);
 	return r;
 }

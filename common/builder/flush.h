@@ -7,7 +7,8 @@
 #include "common/profile/profile.h"
 
 /*
- * Turns the counts of @builder into rows of its profile, which is not finalized then, and empties
- * the builder. 0, or -ENOMEM: then the builder can only be freed.
+ * Turns the counts of @builder into rows of its profile, which is not finalized then: those of
+ * stacks and ticks, or all, and then the process contexts are released, too. 0, or -ENOMEM: then
+ * the builder can only be freed.
  */
-int flush_builder(struct builder *builder, const struct processes *processes);
+int flush_builder(struct builder *builder, const struct processes *processes, bool only_stacks);

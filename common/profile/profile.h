@@ -57,7 +57,9 @@ struct profile_object {
  * within a window.
  */
 struct profile_process {
-	int32_t pid;            /* -1: samples of no process, or processes that have gone */
+	/* -1: samples of no process, or processes that have gone; in a window that is not named yet
+	 * these have the number and the start of one of them. */
+	int32_t pid;
 	uint64_t start_ns;      /* 0: it started before the profile did */
 	const char *comm;       /* never NULL */
 	const char *executable; /* NULL: unknown */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* KeepProcesses: while somebody calls it, windows that end keep short-lived processes apart.
+/* KeepProcesses: while somebody calls it, processes that start and exit within a window stay apart.
  */
 #pragma once
 

@@ -106,6 +106,7 @@ static int hand_over(struct collector *c, uint64_t end_us, uint64_t end_ns, bool
 		r = tick_counts_take(c->samples.ticks, end_ns, !open);
 	if (r >= 0)
 		r = builder_close(c->samples.builder, c->samples.processes, &profile);
+	builder_set_flushed(c->samples.builder, MIN(end_ns, clock_ns(CLOCK_MONOTONIC)));
 	if (r >= 0)
 		r = fill_info(c, profile);
 	if (r < 0)
@@ -224,13 +225,13 @@ static int turn(struct collector *c)
 	int r;
 
 	atomic_store_explicit(&c->turned_us, clock_us(CLOCK_MONOTONIC), memory_order_relaxed);
-	builder_keep_processes(c->samples.builder, atomic_load(&c->keep_processes));
 	r = live_unwinder_update(c->samples.unwinder, c->samples.processes);
 	if (r >= 0)
 		r = drain(c);
 	if (r >= 0)
 		r = close_until(c, c->complete_ns);
 	hot_ranges_update(&c->hot, sampler_ticks(c->samples.sampler), c->samples.processes);
+	builder_keep_processes(c->samples.builder, atomic_load(&c->keep_processes));
 	if (r >= 0)
 		r = sample_counter_relieve(&c->samples, c->clock.end_ns);
 	if (r >= 0 &&
@@ -351,6 +352,7 @@ int collector_start(struct collector **ret, struct sampler *sampler,
 	c->one_in = own_cost_init(&c->cost, settings->budget, settings->max_scale, settings->hz);
 	c->samples.sampler = sampler;
 	c->settings = *settings;
+	c->keep_processes = settings->keep_processes;
 	c->samples.only = &c->settings.units;
 	r = collector_init(c);
 	if (r < 0)

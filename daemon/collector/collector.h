@@ -24,6 +24,7 @@ struct collector_settings {
 	size_t max_queued;             /* windows that may wait for the main thread */
 	size_t max_rows, max_frames;   /* limits of a window's tables; 0: defaults */
 	struct unit_list units;        /* count these units only; empty: all */
+	bool keep_processes;           /* see collector_keep_processes() */
 	struct table_exchange *tables; /* for stacks of user code; borrowed; NULL: none are built */
 	/*
 	 * The share of each CPU that sampling may take; 0: no limit. To hold it one sample in
@@ -55,8 +56,8 @@ int collector_take(struct collector *collector, struct window_profile *ret, stru
 /* 0, also when it has stopped; or the -errno and @fault that the thread ended with. */
 int collector_get_result(struct collector *collector, struct fault *fault);
 
-/* Whether short-lived processes stay apart in windows that end from now on (see
- * common/builder/flush-processes.h); at first they do not. Any thread. */
+/* Whether processes that start and exit within a window from now on stay apart (see
+ * common/builder/flush-processes.h). Any thread. */
 void collector_keep_processes(struct collector *collector, bool keep);
 
 /*

@@ -317,6 +317,53 @@ static void test_the_kind_of_a_branch(void **state)
 	window_done(&w);
 }
 
+/* Each path is rare between two flushes, and so is each branch, but not in the window. */
+static void test_a_flush_of_stacks_keeps_records(void **state)
+{
+	const struct builder_settings settings = { .rare_streams = 1, .max_rows = 600 };
+	struct window flushed, plain;
+
+	window_init(&flushed, &settings);
+	window_init(&plain, &settings);
+	for (uint64_t i = 0; i < 4000; i++) {
+		uint64_t at = CODE + 64 * (i % 400);
+		const struct branch_record rows[] = { { at + 32, at + 16, 0 },
+						      { at + 24, at + 8, 0 } };
+
+		add_rows(&flushed, rows, 2);
+		add_rows(&plain, rows, 2);
+		if (i % 100 == 99)
+			assert_int_equal(builder_flush(flushed.builder, flushed.processes, 0), 0);
+	}
+	assert_true(profile_equal(close_window(&flushed), close_window(&plain)));
+	assert_in_range(flushed.profile->n_branches, 500, 600);
+	assert_in_range(flushed.profile->n_streams, 400, 800);
+	window_done(&flushed);
+	window_done(&plain);
+}
+
+/* Of the file, after its samples were flushed. */
+static void test_a_build_id_that_is_learnt_late(void **state)
+{
+	const struct branch_record row = { CODE + 0x20, CODE + 0x30, 0 };
+	struct event e = { .kind = EVENT_BUILD_ID,
+			   .pid = -1,
+			   .build_id = { .path = "/bin/x", .build_id = { 7 }, .n_build_id = 20 } };
+	const struct profile *p;
+	struct window w;
+
+	window_open(&w);
+	add_rows(&w, &row, 1);
+	assert_int_equal(builder_flush(w.builder, w.processes, 0), 0);
+	assert_int_equal(processes_apply(w.processes, &e), 0);
+	add_rows(&w, &row, 1);
+	p = close_window(&w);
+	assert_int_equal(p->n_objects, 1);
+	assert_int_equal(p->objects[0].n_build_id, 20);
+	assert_int_equal(p->objects[0].build_id[0], 7);
+	window_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +378,8 @@ int main(void)
 		cmocka_unit_test(test_branches_of_chosen_kinds_make_no_blocks),
 		cmocka_unit_test(test_rows_that_were_all_left_out),
 		cmocka_unit_test(test_the_kind_of_a_branch),
+		cmocka_unit_test(test_a_flush_of_stacks_keeps_records),
+		cmocka_unit_test(test_a_build_id_that_is_learnt_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

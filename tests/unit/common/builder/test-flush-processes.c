@@ -40,6 +40,7 @@ static const struct profile *window_close(struct window *w)
 	profile_free(w->profile);
 	w->profile = NULL;
 	assert_int_equal(builder_close(w->builder, w->processes, &w->profile), 0);
+	builder_set_flushed(w->builder, w->now_ns++);
 	return w->profile;
 }
 
