@@ -26,7 +26,9 @@ static void update_build_id(struct profile *p, const struct object *object)
 {
 	struct profile_object *row = &p->objects[object->index];
 
-	memcpy(row->build_id, object->what.build_id, sizeof(row->build_id));
+	memcpy(row->build_id, object->what.build_id, object->what.n_build_id);
+	memset(row->build_id + object->what.n_build_id, 0,
+	       PROFILE_BUILD_ID_MAX - object->what.n_build_id);
 	row->n_build_id = object->what.n_build_id;
 }
 

@@ -289,8 +289,11 @@ static int flush_all(struct builder *b, const struct processes *processes)
 {
 	int r = flush_builder(b, processes, false);
 
-	if (r >= 0)
-		r = shrink_flushed(b);
+	if (r < 0)
+		return r;
+	/* Whose context was released may have samples still to come. */
+	b->flushed_until_ns = MAX(b->flushed_until_ns, b->flushed->info.end_ns);
+	r = shrink_flushed(b);
 	if (r >= 0)
 		set_limit(b);
 	return r;

@@ -59,13 +59,14 @@ static int find_known(struct flush *f, size_t first)
 	return 0;
 }
 
-/* Those that may be united. What was flushed before may hold samples of the others. */
-static size_t find_short_lived(const struct flush *f, struct numbered *ret)
+/* Those that may be united, from the context @first on. What was flushed before may hold samples of
+ * the others. */
+static size_t find_short_lived(const struct flush *f, size_t first, struct numbered *ret)
 {
 	const struct builder *b = f->builder;
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->n_contexts; i++)
+	for (size_t i = first; i < b->n_contexts; i++)
 		if (b->processes[i] == PROFILE_NONE &&
 		    b->contexts[i]->start_ns > b->flushed_until_ns &&
 		    processes_has_exited(f->processes, b->contexts[i]))
@@ -132,7 +133,7 @@ static int unite(struct flush *f, const struct numbered *found, size_t n,
 }
 
 /* Goes through both lists at once. */
-static int unite_short_lived(struct flush *f)
+static int unite_short_lived(struct flush *f, size_t first)
 {
 	_cleanup_free_ struct numbered *found = NULL, *united = NULL;
 	size_t n, n_united, end, u = 0;
@@ -141,7 +142,7 @@ static int unite_short_lived(struct flush *f)
 	if (ARRAY_ALLOCATE(&found, f->builder->n_contexts) < 0 ||
 	    list_united(f->profile, &united, &n_united) < 0)
 		return -ENOMEM;
-	n = find_short_lived(f, found);
+	n = find_short_lived(f, first, found);
 	qsort(found, n, sizeof(*found), compare);
 	for (size_t i = 0; i < n; i = end) {
 		for (end = i + 1; end < n; end++)
@@ -168,9 +169,11 @@ int flush_processes(struct flush *f)
 	for (; b->n_processes < b->n_contexts; b->n_processes++)
 		b->processes[b->n_processes] = PROFILE_NONE;
 	f->sums_stacks = f->profile->n_stacks > 0;
+	if (first == b->n_contexts)
+		return 0;
 	if (find_known(f, first) < 0)
 		return -ENOMEM;
-	if (b->settings.unite_gone && !b->keeps_processes && unite_short_lived(f) < 0)
+	if (b->settings.unite_gone && !b->keeps_processes && unite_short_lived(f, first) < 0)
 		return -ENOMEM;
 	for (size_t i = first; i < b->n_contexts; i++) {
 		const struct profile_process process = describe(b->contexts[i]);

@@ -225,6 +225,7 @@ static int turn(struct collector *c)
 	int r;
 
 	atomic_store_explicit(&c->turned_us, clock_us(CLOCK_MONOTONIC), memory_order_relaxed);
+	builder_keep_processes(c->samples.builder, atomic_load(&c->keep_processes));
 	r = live_unwinder_update(c->samples.unwinder, c->samples.processes);
 	if (r >= 0)
 		r = drain(c);

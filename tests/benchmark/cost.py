@@ -7,7 +7,7 @@ an answer: and what then says which functions were hot, which the daemon and bpf
 takes longer than a minute is killed, and has none); from then on: what it used from the second window on, which is what sampling
 without end costs. Of each CPU is that with the run time of the BPF program, divided by the number of CPUs. What the BPF program
 takes is the kernel's own figure. Samples are those of that time, and how many of them were captured with their stacks. Of the
-daemon all processes count, its helpers too; its memory is their PSS. CpuBudget=infinity is set; CONFIG adds lines to the section
+daemon all processes count, its helpers too; its memory is their PSS, and at most what it was at any time between two looks. CpuBudget=infinity is set; CONFIG adds lines to the section
 [Sampling], separated by blanks. Prints a table of Markdown.
 
 With OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown; both walk frame
@@ -32,8 +32,8 @@ import sys
 import tempfile
 import time
 
-from profilers import (BPFTRACE, Group, bpftrace_command, branchd_command, branchd_status, ends, memory, perf_command, program_cost,
-                       program_statistics, seconds_of)
+from profilers import (BPFTRACE, Group, bpftrace_command, branchd_command, branchd_status, ends, memory, peak_memory,
+                       perf_command, program_cost, program_statistics, seconds_of)
 
 BRANCHD, SOURCE, *OLD = (os.path.abspath(path) for path in sys.argv[1:4])
 SECONDS = int(os.environ.get("SECONDS_EACH", "30"))
@@ -92,7 +92,7 @@ def watch(pid, seconds):
     """Waits; the most memory meanwhile."""
     end, most = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        most = max(most, memory(pid))
+        most = max(most, peak_memory(pid))
         time.sleep(1)
     return most
 

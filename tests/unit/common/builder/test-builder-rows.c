@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include <linux/perf_event.h>
+
 #include "tests/support/builder-window.h"
 
 static void test_rows_become_branches_and_blocks(void **state)
@@ -345,7 +347,7 @@ static void test_a_flush_of_stacks_keeps_records(void **state)
 /* Of the file, after its samples were flushed. */
 static void test_a_build_id_that_is_learnt_late(void **state)
 {
-	const struct branch_record row = { CODE + 0x20, CODE + 0x30, 0 };
+	const uint64_t chain[] = { PERF_CONTEXT_USER, CODE + 0x10 };
 	struct event e = { .kind = EVENT_BUILD_ID,
 			   .pid = -1,
 			   .build_id = { .path = "/bin/x", .build_id = { 7 }, .n_build_id = 20 } };
@@ -353,11 +355,12 @@ static void test_a_build_id_that_is_learnt_late(void **state)
 	struct window w;
 
 	window_open(&w);
-	add_rows(&w, &row, 1);
+	add_chain(&w, chain, 2);
 	assert_int_equal(builder_flush(w.builder, w.processes, 0), 0);
 	assert_int_equal(processes_apply(w.processes, &e), 0);
-	add_rows(&w, &row, 1);
-	p = close_window(&w);
+	add_chain(&w, chain, 2);
+	assert_int_equal(builder_close(w.builder, w.processes, &w.profile), 0);
+	p = w.profile;
 	assert_int_equal(p->n_objects, 1);
 	assert_int_equal(p->objects[0].n_build_id, 20);
 	assert_int_equal(p->objects[0].build_id[0], 7);

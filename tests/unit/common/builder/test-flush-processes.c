@@ -252,18 +252,22 @@ static void test_a_process_is_counted_once(void **state)
 	window_done(&w);
 }
 
-/* A window of several flushes has one row of them, and no row twice, before it is finalized. */
+/* A window of several flushes has one row of them, and no row twice before it is finalized, though
+ * one of the others goes on with another context. */
 static void test_an_early_flush(void **state)
 {
 	const struct profile *p;
+	uint64_t begin_ns;
 	struct window w;
 
 	window_open(&w, true);
+	begin_ns = w.now_ns + 1; /* a fork comes before it */
 	run_compilers(&w, FIRST, BUILDER_UNITE_MIN);
 	start_compiler(&w, 7);
 	sample(&w, 7);
 	start_compiler(&w, 8); /* has no samples yet, but might have had */
 	assert_int_equal(builder_flush(w.builder, w.processes, w.now_ns++), 0);
+	map(w.processes, 7, CODE, "/lib/plugin.so");
 	sample(&w, 7);
 	exit_of(w.processes, 7, 7);
 	sample(&w, 8);
@@ -273,18 +277,49 @@ static void test_an_early_flush(void **state)
 	assert_int_equal(p->processes[0].n_gone, BUILDER_UNITE_MIN + 3);
 	assert_int_equal(p->processes[0].samples, 2 * (BUILDER_UNITE_MIN + 3));
 	assert_int_equal(p->counters.samples, 2 * (BUILDER_UNITE_MIN + 3) + 3);
-	assert_int_equal(p->n_objects, 1);
-	assert_int_equal(profile_finalize(w.profile), 0);
+	assert_int_equal(p->info.start_ns, begin_ns);
+	assert_int_equal(p->info.end_ns, w.now_ns - 2); /* the window's end comes after it */
+	assert_int_equal(p->n_objects, 2);
 	assert_int_equal(p->n_processes, 3);
-	assert_int_equal(p->n_stacks, 3 + 2 + 2);
-	assert_int_equal(p->processes[0].pid, 7);
-	assert_int_equal(p->processes[0].samples, 2);
-	assert_int_equal(p->processes[1].pid, 8);
-	assert_int_equal(p->processes[2].n_gone, BUILDER_UNITE_MIN + 3);
+	assert_int_equal(p->n_stacks, 3 + 4 + 2);
+	assert_int_equal(p->processes[1].pid, 7);
+	assert_int_equal(p->processes[1].samples, 2);
+	assert_int_equal(p->processes[2].pid, 8);
+	assert_int_equal(p->processes[2].samples, 1);
 
 	/* The next window begins anew. */
 	run_compilers(&w, 3 * FIRST, BUILDER_UNITE_MIN - 1);
 	assert_int_equal(window_close(&w)->n_processes, BUILDER_UNITE_MIN - 1);
+	window_done(&w);
+}
+
+/* What comes late of those whose contexts were released is not counted with them once more. */
+static void test_a_forced_flush(void **state)
+{
+	const struct builder_settings settings = { .unite_gone = true,
+						   .unbounded = true,
+						   .max_frames = 4 };
+	const struct profile *p;
+	uint64_t n_gone = 0;
+	struct window w = { .processes = make(), .now_ns = 1000 };
+
+	assert_int_equal(builder_new(&w.builder, &settings), 0);
+	for (int32_t pid = FIRST; pid < FIRST + 20; pid++) {
+		start_compiler(&w, pid);
+		tick(&w, pid);
+		exit_of(w.processes, pid, pid);
+	}
+	for (int32_t pid = 7; pid < 12; pid++) { /* more nodes than four */
+		start(&w, pid, "ld", "/bin/ld");
+		sample(&w, pid);
+	}
+	for (int32_t pid = FIRST; pid < FIRST + 20; pid++)
+		tick(&w, pid);
+	p = window_close(&w);
+	for (size_t i = 0; i < p->n_processes; i++)
+		n_gone += p->processes[i].n_gone;
+	assert_int_equal(n_gone, 20);
+	assert_int_equal(p->counters.samples, 20 + 5 + 20);
 	window_done(&w);
 }
 
@@ -299,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_all_stay_apart_if_wanted),
 		cmocka_unit_test(test_a_process_is_counted_once),
 		cmocka_unit_test(test_an_early_flush),
+		cmocka_unit_test(test_a_forced_flush),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
