@@ -14,7 +14,7 @@
 #define MAX_ROWS    (256u * 1024)
 #define MAX_FRAMES  (256u * 1024)
 #define MAX_STREAMS (64u * 1024)
-#define MANY_ROWS   (256u * 1024)
+#define MANY_ROWS   (256u * 1024) /* of a profile; from then on equal ones are added up */
 #define MAX_TICKS   (128u * 1024) /* addresses; more, and the window is flushed early */
 
 /* The address spaces of the sampled process contexts may hold this many mappings, 10 MiB. More, and

@@ -42,7 +42,7 @@ static inline void path_node_add_stitched(struct path_node *node, uint32_t n)
 struct path_tree {
 	struct path_node *nodes; /* the first is PATH_ROOT */
 	size_t n_nodes, max_nodes;
-	size_t limit; /* of nodes, at most max_nodes: what may be set */
+	size_t limit; /* no more nodes than this are added; whoever has the tree may lower it */
 	/* 1 << bits: the index of a node, and above it a piece of its hash; 0: free. */
 	uint32_t *slots;
 	unsigned int bits;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* KeepProcesses: while somebody calls it, processes that start and exit within a window stay apart.
- */
+/* KeepProcesses: while somebody calls it, processes that come and go in a window stay apart. */
 #pragma once
 
 #include <stdbool.h>

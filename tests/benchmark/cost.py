@@ -5,10 +5,10 @@ Each in its turn samples stacks of all CPUs under the same load: the daemon; per
 stacks. CPU time is all that the process and its children used from its start to its end, as their control group counts it; with
 an answer: and what then says which functions were hot, which the daemon and bpftrace have done by then and perf report does (what
 takes longer than a minute is killed, and has none); from then on: what it used from the second window on, which is what sampling
-without end costs. Of each CPU is that with the run time of the BPF program, divided by the number of CPUs. What the BPF program
-takes is the kernel's own figure. Samples are those of that time, and how many of them were captured with their stacks. Of the
-daemon all processes count, its helpers too; its memory is their PSS, and at most what it was at any time between two looks. CpuBudget=infinity is set; CONFIG adds lines to the section
-[Sampling], separated by blanks. Prints a table of Markdown.
+without end costs. Of each CPU is that with the run time of the BPF program, divided by the number of CPUs. What the BPF
+program takes is the kernel's own figure. Samples are those of that time, and how many of them were captured with their stacks.
+Of the daemon all processes count, its helpers too; its memory is their PSS, and at most what it was at any time between two
+looks. CpuBudget=infinity is set; CONFIG adds lines to the section [Sampling], separated by blanks. Prints a table of Markdown.
 
 With OLD-BRANCHD, another build of it, that takes its turns instead of perf and bpftrace, and ratios are shown; both walk frame
 pointers then, which every build can, unless USER_STACKS=auto says otherwise. With ONLY=branchd nothing else takes turns, with

@@ -102,6 +102,13 @@ static void run_compilers(struct window *w, int32_t first, int32_t n)
 	}
 }
 
+/* Each process from row @first on is one. */
+static void assert_apart(const struct profile *p, size_t first)
+{
+	for (size_t i = first; i < p->n_processes; i++)
+		assert_int_equal(p->processes[i].n_gone, 0);
+}
+
 static void test_many_are_one(void **state)
 {
 	const struct profile *p;
@@ -134,8 +141,7 @@ static void test_few_stay_apart(void **state)
 	run_compilers(&w, FIRST, BUILDER_UNITE_MIN - 1);
 	p = window_close(&w);
 	assert_int_equal(p->n_processes, BUILDER_UNITE_MIN - 1);
-	for (size_t i = 0; i < p->n_processes; i++)
-		assert_int_equal(p->processes[i].n_gone, 0);
+	assert_apart(p, 0);
 	window_done(&w);
 }
 
@@ -161,8 +167,7 @@ static void test_who_runs_or_ran_before_stays(void **state)
 	assert_int_equal(p->processes[1].pid, 7);
 	assert_int_equal(p->processes[2].pid, 8);
 	assert_int_equal(p->processes[3].pid, MAKE);
-	for (size_t i = 1; i < p->n_processes; i++)
-		assert_int_equal(p->processes[i].n_gone, 0);
+	assert_apart(p, 1);
 	window_done(&w);
 }
 
@@ -247,8 +252,7 @@ static void test_a_process_is_counted_once(void **state)
 	exit_of(w.processes, 7, 7);
 	p = window_close(&w);
 	assert_int_equal(p->n_processes, BUILDER_UNITE_MIN);
-	for (size_t i = 0; i < p->n_processes; i++)
-		assert_int_equal(p->processes[i].n_gone, 0);
+	assert_apart(p, 0);
 	window_done(&w);
 }
 
