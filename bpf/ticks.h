@@ -95,7 +95,7 @@ static __always_inline struct bpf_hot_range *hot_range(struct bpf_ticks *t, __u6
 static __always_inline _Bool is_hot(struct bpf_ticks *t, const struct bpf_sample *s,
 				    volatile __u64 *cell)
 {
-	__u64 hot = *(volatile __u64 *)&t->hot, half = hot & 1, n = hot >> 1, n_before = 0;
+	__u64 hot = *(volatile __u64 *)&t->hot, half = hot & 1, n = hot >> 2, n_before = 0;
 	__u32 pid = s->ip >> 63 ? 0 : s->pid;
 	const struct bpf_hot_range *range;
 
@@ -108,10 +108,12 @@ static __always_inline _Bool is_hot(struct bpf_ticks *t, const struct bpf_sample
 		*cell = n_before;
 		n_before = *cell;
 	}
-	if (n_before == 0)
-		return 1;
-	range = hot_range(t, half, n_before - 1);
-	return range->pid != pid || s->ip < range->end;
+	if (n_before > 0) {
+		range = hot_range(t, half, n_before - 1);
+		if (range->pid == pid)
+			return s->ip < range->end;
+	}
+	return pid == 0 || !(hot & BPF_OTHERS_COLD);
 }
 
 /* Whether the sample is one of those that are captured in full: chosen at random, so that no load

@@ -8,7 +8,7 @@
 
 #define DEFAULT_TIMEOUT_US 20000000
 #define DEFAULT_CPU_US     5000000
-#define IDLE_NS            15000000000
+#define IDLE_NS            90000000000 /* more than the default window: its tables serve the next */
 #define OLD_NS             600000000000
 
 int parser_new(struct parser **ret, const struct parser_settings *settings)

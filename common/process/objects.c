@@ -12,7 +12,8 @@
 #include "common/profile/jit-map.h"
 #include "common/util/cleanup.h"
 
-#define MIN_SWEEP 1024 /* objects; with fewer, unused ones are not searched for */
+#define MIN_SWEEP  1024 /* objects; with fewer, unused ones are not searched for */
+#define SHORT_PATH 256  /* bytes; longer ones are rare */
 
 struct entry {
 	UT_hash_handle hh;
@@ -116,16 +117,19 @@ static char *module_name(const char *path)
 	return name;
 }
 
-/* The name and kind of the object that is mapped as @path. NULL: no memory. */
-static char *name_object(const char *path, bool kernel, enum object_kind *ret_kind)
+/* The name and kind of the object that is mapped as @path; *@ret_memory is to be freed after it is
+ * used. NULL: no memory. */
+static const char *name_object(const char *path, bool kernel, enum object_kind *ret_kind,
+			       char **ret_memory)
 {
 	if (kernel && (strncmp(path, "[kernel.", 8) == 0 || strcmp(path, "[kernel]") == 0)) {
 		*ret_kind = OBJECT_KERNEL;
-		return strdup("[kernel]");
+		return "[kernel]";
 	}
 	if (kernel) {
 		*ret_kind = OBJECT_MODULE;
-		return module_name(path);
+		*ret_memory = module_name(path);
+		return *ret_memory;
 	}
 	if (strcmp(path, "[vdso]") == 0)
 		*ret_kind = OBJECT_VDSO;
@@ -133,7 +137,7 @@ static char *name_object(const char *path, bool kernel, enum object_kind *ret_ki
 		*ret_kind = OBJECT_MEMORY;
 	else
 		*ret_kind = OBJECT_FILE;
-	return strdup(path);
+	return path;
 }
 
 static void apply_learnt(struct objects *o, struct entry *e)
@@ -151,16 +155,10 @@ static void apply_learnt(struct objects *o, struct entry *e)
 	e->learnt = true;
 }
 
-/* The object of @what, found or made, with a reference. */
-static struct object *intern(struct objects *o, const struct profile_object *what,
-			     const char *function)
+static void write_key(char *to, const struct profile_object *what, size_t n_path)
 {
-	size_t n_path = strlen(what->path), n_key = sizeof(struct key_head) + n_path;
-	_cleanup_free_ struct entry *fresh = NULL;
 	struct key_head head;
-	struct entry *e;
 
-	sweep(o);
 	memset(&head, 0, sizeof(head)); /* its padding is hashed, too */
 	head.kind = what->kind;
 	head.major = what->major;
@@ -170,16 +168,20 @@ static struct object *intern(struct objects *o, const struct profile_object *wha
 	head.base = what->base;
 	head.ctime_ns = what->ctime_ns;
 	memcpy(head.build_id, what->build_id, sizeof(head.build_id));
+	memcpy(to, &head, sizeof(head));
+	memcpy(to + sizeof(head), what->path, n_path);
+}
 
-	fresh = calloc(1, sizeof(*fresh) + n_key);
+static struct object *add(struct objects *o, const struct profile_object *what,
+			  const char *function)
+{
+	size_t n_path = strlen(what->path), n_key = sizeof(struct key_head) + n_path;
+	_cleanup_free_ struct entry *fresh = calloc(1, sizeof(*fresh) + n_key);
+	struct entry *e;
+
 	if (!fresh)
 		return NULL;
-	memcpy(fresh->key, &head, sizeof(head));
-	memcpy(fresh->key + sizeof(head), what->path, n_path);
-	HASH_FIND(hh, o->entries, fresh->key, n_key, e);
-	if (e)
-		return object_ref(e->object);
-
+	write_key(fresh->key, what, n_path);
 	fresh->object = object_new(what, function);
 	if (!fresh->object)
 		return NULL;
@@ -191,6 +193,24 @@ static struct object *intern(struct objects *o, const struct profile_object *wha
 	e = TAKE_PTR(fresh);
 	apply_learnt(o, e);
 	return object_ref(e->object);
+}
+
+/* The object of @what, found or made, with a reference. */
+static struct object *intern(struct objects *o, const struct profile_object *what,
+			     const char *function)
+{
+	size_t n_path = strlen(what->path), n_key = sizeof(struct key_head) + n_path;
+	char buffer[sizeof(struct key_head) + SHORT_PATH];
+	_cleanup_free_ char *memory = NULL;
+	char *key = n_path <= SHORT_PATH ? buffer : (memory = malloc(n_key));
+	struct entry *e;
+
+	if (!key)
+		return NULL;
+	sweep(o);
+	write_key(key, what, n_path);
+	HASH_FIND(hh, o->entries, key, n_key, e);
+	return e ? object_ref(e->object) : add(o, what, function);
 }
 
 /* As perf report does it, and with the names that newer kernels show in /proc/PID/maps. */
@@ -224,16 +244,15 @@ struct object *objects_of_mapping(struct objects *objects, const struct mapping_
 		.inode = mapping->inode,
 		.generation = objects->keep_generations ? mapping->generation : 0,
 	};
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *memory = NULL;
 
 	if (is_anonymous(mapping)) {
 		*ret_shift = 0;
 		return intern_anonymous(objects, owner);
 	}
-	path = name_object(mapping->path, mapping->kernel, &what.kind);
-	if (!path)
+	what.path = name_object(mapping->path, mapping->kernel, &what.kind, &memory);
+	if (!what.path)
 		return NULL;
-	what.path = path;
 	memcpy(what.build_id, mapping->build_id, sizeof(what.build_id));
 	switch (what.kind) {
 	case OBJECT_KERNEL: /* perf puts the address of _text, or _stext, in the place of the offset
@@ -273,7 +292,8 @@ struct object *objects_of_ksymbol(struct objects *objects, const struct ksymbol_
 int objects_learn_build_id(struct objects *objects, const struct build_id_event *event)
 {
 	enum object_kind kind;
-	_cleanup_free_ char *path = name_object(event->path, event->kernel, &kind);
+	_cleanup_free_ char *memory = NULL;
+	const char *path = name_object(event->path, event->kernel, &kind, &memory);
 	struct entry *e, *next;
 	struct learnt *l;
 

@@ -259,6 +259,7 @@ static void wait_for_work(struct collector *c)
 	const struct drain_pace_view view = {
 		.n_samples = c->cost.n_samples,
 		.n_tasks = c->cost.n_others,
+		.n_files = sampler_new_files(c->samples.sampler),
 		.n_ticks = ticks ? ticks_count_used(ticks) : 0,
 		.window_us = c->settings.window_us,
 		.changes_phase = sampler_probe(c->samples.sampler)->mode == SAMPLER_STACK_BRANCH,

@@ -14,7 +14,8 @@ static bool cannot_wait(const struct drain_pace *pace, const struct drain_pace_v
 	uint64_t seconds = seconds_of(pace);
 
 	return pace->wait_ms == 0 || view->changes_phase ||
-	       view->n_tasks > pace->n_tasks + DRAIN_PACE_TASKS * seconds ||
+	       (view->n_tasks > pace->n_tasks + DRAIN_PACE_TASKS * seconds &&
+		view->n_files > pace->n_files) ||
 	       view->n_ticks > pace->n_ticks + DRAIN_PACE_TICKS * seconds;
 }
 
@@ -36,6 +37,7 @@ int drain_pace_next(struct drain_pace *pace, const struct drain_pace_view *view)
 		pace->wait_ms = MIN(2 * pace->wait_ms, longest_wait_ms(pace, view));
 	pace->n_samples = view->n_samples;
 	pace->n_tasks = view->n_tasks;
+	pace->n_files = view->n_files;
 	pace->n_ticks = view->n_ticks;
 	return pace->wait_ms;
 }

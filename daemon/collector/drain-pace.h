@@ -5,8 +5,8 @@
  * them, and an idle CPU is to sleep. Busy ones are drained twice a second, as what runs for a
  * second in a unit of its own is to be asked for that unit while it runs. What cannot wait is seen
  * at a drain, and then the next ones come soon: many programs start, with ten events or more each,
- * some of whose files can be opened only while they run; or ticks fill their tables, which wake
- * nobody.
+ * and among their files are new ones, some of which can be opened only while they run; or ticks
+ * fill their tables, which wake nobody.
  */
 #pragma once
 
@@ -25,6 +25,7 @@
 struct drain_pace_view {
 	uint64_t n_samples; /* since sampling began */
 	uint64_t n_tasks;   /* events of tasks and mappings since sampling began */
+	uint64_t n_files;   /* new ones that were mapped */
 	uint64_t n_ticks;   /* entries in use in the fullest table; it may have been emptied */
 	uint64_t window_us; /* the length of windows */
 	bool changes_phase; /* CPUs change between two events at drains, twice a second */
@@ -32,7 +33,7 @@ struct drain_pace_view {
 
 /* All zero at first. */
 struct drain_pace {
-	uint64_t n_samples, n_tasks, n_ticks;
+	uint64_t n_samples, n_tasks, n_files, n_ticks;
 	int wait_ms;
 };
 

@@ -52,7 +52,7 @@ static bool make_range(const struct process_context *process, const struct hot_p
 }
 
 /* The ranges of a process, or none of them; returns how many places it has. */
-static size_t add_process(struct bpf_hot_range *to, size_t *n, struct processes *processes,
+static size_t add_process(struct ticks_hot *to, struct processes *processes,
 			  const struct hot_place *places, size_t n_places)
 {
 	const struct process_context *process = processes_get(processes, places[0].pid);
@@ -60,20 +60,19 @@ static size_t add_process(struct bpf_hot_range *to, size_t *n, struct processes 
 	size_t k = 0;
 
 	for (; k < n_places && places[k].pid == places[0].pid; k++)
-		known = known && make_range(process, &places[k], &to[*n + k]);
-	*n += known ? k : 0;
+		known = known && make_range(process, &places[k], &to->ranges[to->n + k]);
+	to->n += known ? k : 0;
 	return k;
 }
 
 static void tell(struct ticks *ticks, struct processes *processes, const struct hot_places *places)
 {
-	struct bpf_hot_range ranges[HOT_PLACES_MAX];
-	size_t n = 0;
+	struct ticks_hot hot = { .others_cold = places->others_cold };
 
 	for (size_t i = 0; i < places->n;)
-		i += add_process(ranges, &n, processes, &places->rows[i], places->n - i);
-	qsort(ranges, n, sizeof(*ranges), compare_ranges);
-	ticks_set_hot(ticks, ranges, n);
+		i += add_process(&hot, processes, &places->rows[i], places->n - i);
+	qsort(hot.ranges, hot.n, sizeof(*hot.ranges), compare_ranges);
+	ticks_set_hot(ticks, &hot);
 }
 
 void hot_ranges_done(struct hot_ranges *hot)

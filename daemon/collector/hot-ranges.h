@@ -24,6 +24,6 @@ void hot_ranges_rank(struct hot_ranges *hot, const struct profile *profile, doub
 
 /*
  * Tells a ranking that is new. Processes that are gone, or map one of their objects no more, are
- * left out: as of those that were not ranked, all of them is hot. @ticks is NULL if there are none.
+ * left out, as if they had not been ranked. @ticks is NULL if there are none.
  */
 void hot_ranges_update(struct hot_ranges *hot, struct ticks *ticks, struct processes *processes);

@@ -33,6 +33,7 @@ struct mapped_files {
 	struct recent recent[RECENT]; /* by their inode; of the collector */
 	uint32_t n_new, n_known;      /* untold ones; likewise */
 	uint32_t n_passes;            /* since the first of those known */
+	uint64_t n_new_ones;          /* ever; likewise */
 	int fd;
 	_Atomic uint64_t n_dropped;
 };
@@ -120,6 +121,7 @@ static enum before find_before(struct mapped_files *files, const struct mapping_
 	if (r->inode != m->inode || r->generation != m->generation || r->major != m->major ||
 	    r->minor != m->minor) {
 		*r = (struct recent){ m->inode, m->generation, m->major, m->minor, now };
+		files->n_new_ones++;
 		return BEFORE_NEVER;
 	}
 	if (now - r->put_us < AGAIN_US)
@@ -222,4 +224,9 @@ int mapped_files_fd(const struct mapped_files *files)
 uint64_t mapped_files_dropped(const struct mapped_files *files)
 {
 	return atomic_load_explicit(&files->n_dropped, memory_order_relaxed);
+}
+
+uint64_t mapped_files_new_ones(const struct mapped_files *files)
+{
+	return files->n_new_ones;
 }

@@ -51,6 +51,9 @@ struct mapped_file *mapped_files_take(struct mapped_files *files);
 struct mapped_file *mapped_files_take_file(struct mapped_files *files, uint32_t major,
 					   uint32_t minor, uint64_t inode, uint64_t generation);
 
+/* How many were put that had not been put before, or not of late; of the collector alone. */
+uint64_t mapped_files_new_ones(const struct mapped_files *files);
+
 /* An eventfd: readable while one waits that was told of. */
 int mapped_files_fd(const struct mapped_files *files);
 

@@ -302,6 +302,11 @@ void sampler_announce_files(struct sampler *sampler, struct mapped_files *files)
 	sampler->mappings.files = files;
 }
 
+uint64_t sampler_new_files(const struct sampler *sampler)
+{
+	return sampler->mappings.files ? mapped_files_new_ones(sampler->mappings.files) : 0;
+}
+
 const struct sampler_probe *sampler_probe(const struct sampler *sampler)
 {
 	return &sampler->probe.what;

@@ -32,6 +32,9 @@ DEFINE_CLEANUP(struct sampler *, sampler_free);
 /* Announces mapped files to @files, which outlives the sampler. Before the first drain. */
 void sampler_announce_files(struct sampler *sampler, struct mapped_files *files);
 
+/* How many of them were new; 0 if they are not announced. Called by the thread that drains. */
+uint64_t sampler_new_files(const struct sampler *sampler);
+
 /* The running kernel, borrowed; the first drain reports its mappings. */
 struct running_kernel *sampler_kernel(struct sampler *sampler);
 

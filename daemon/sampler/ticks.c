@@ -122,17 +122,19 @@ bool ticks_are_many(const struct ticks *ticks)
 	return ticks_count_used(ticks) > BPF_MAX_TICKS / 2;
 }
 
-void ticks_set_hot(struct ticks *ticks, const struct bpf_hot_range *ranges, size_t n)
+void ticks_set_hot(struct ticks *ticks, const struct ticks_hot *hot)
 {
 	uint64_t half = !ticks->hot_half;
+	uint64_t word = hot->n << 2 | half | (hot->others_cold ? BPF_OTHERS_COLD : 0);
 
-	assert(n <= TICKS_MAX_HOT);
+	assert(hot->n <= TICKS_MAX_HOT);
 	wait_for_programs(ticks->hot_ns);
 	for (uint32_t i = 0; i < ticks->n_cpus; i++) {
 		struct bpf_ticks *cpu = &ticks->cpus[i];
 
-		memcpy(&cpu->ranges[half * BPF_MAX_HOT], ranges, n * sizeof(*ranges));
-		__atomic_store_n(&cpu->hot, n << 1 | half, __ATOMIC_RELEASE);
+		memcpy(&cpu->ranges[half * BPF_MAX_HOT], hot->ranges,
+		       hot->n * sizeof(*hot->ranges));
+		__atomic_store_n(&cpu->hot, word, __ATOMIC_RELEASE);
 	}
 	ticks->hot_half = half;
 	ticks->hot_ns = clock_ns(CLOCK_MONOTONIC);

@@ -46,8 +46,11 @@ uint64_t ticks_count_used(const struct ticks *ticks);
 /* Whether the half in use should be taken before the planned time, lest it fills up. */
 bool ticks_are_many(const struct ticks *ticks);
 
-/*
- * From now on samples in these @n ranges, TICKS_MAX_HOT at most and in the order of pid and start,
- * are hot; so are those of processes without any range. At first all are.
- */
-void ticks_set_hot(struct ticks *ticks, const struct bpf_hot_range *ranges, size_t n);
+struct ticks_hot {
+	size_t n;
+	struct bpf_hot_range ranges[TICKS_MAX_HOT]; /* in the order of pid and start */
+	bool others_cold;                           /* processes without any range */
+};
+
+/* From now on samples are hot as @hot says. At first all are. */
+void ticks_set_hot(struct ticks *ticks, const struct ticks_hot *hot);

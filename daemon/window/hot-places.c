@@ -21,6 +21,7 @@ struct leaf {
 struct ranked {
 	int32_t pid;
 	uint64_t samples;
+	uint64_t n_hot, n_cold; /* samples of its leaves */
 	size_t first, n;
 };
 
@@ -119,8 +120,12 @@ static size_t rank_process(const struct profile *p, struct leaf *leaves, size_t 
 	for (; k < n && leaves[k].process == process; k++) {
 		uint64_t all = process == KERNEL ? p->counters.samples : ret->samples;
 
-		if ((double)leaves[k].samples >= share * (double)all)
+		if ((double)leaves[k].samples >= share * (double)all) {
+			ret->n_hot += leaves[k].samples;
 			leaves[i + ret->n++] = leaves[k];
+		} else {
+			ret->n_cold += leaves[k].samples;
+		}
 	}
 	return k - i;
 }
@@ -148,6 +153,20 @@ static void put_places(struct hot_places *to, const struct profile *p, const str
 		to->rows[to->n++] = make_place(p, process->pid, &leaves[process->first + i]);
 }
 
+/* By what processes did that are of several, and ended. */
+static bool are_others_cold(const struct ranked *processes, size_t n)
+{
+	uint64_t n_hot = 0, n_cold = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (processes[i].pid >= 0)
+			continue;
+		n_hot += processes[i].n_hot;
+		n_cold += processes[i].n_cold;
+	}
+	return n_cold > n_hot;
+}
+
 int hot_places_rank(struct hot_places **ret, const struct profile *profile, double share)
 {
 	_cleanup_free_ struct hot_places *places = calloc(1, sizeof(*places));
@@ -164,6 +183,7 @@ int hot_places_rank(struct hot_places **ret, const struct profile *profile, doub
 	for (size_t i = 0; i < n_processes; i++)
 		if (processes[i].pid > 0 || processes[i].samples == UINT64_MAX)
 			put_places(places, profile, leaves, &processes[i]);
+	places->others_cold = are_others_cold(processes, n_processes);
 	*ret = TAKE_PTR(places);
 	return 0;
 }

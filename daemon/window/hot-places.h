@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct hot_place {
 };
 
 struct hot_places {
+	bool others_cold; /* what is not of the kernel, nor of a process that was ranked */
 	size_t n;
 	struct hot_place rows[HOT_PLACES_MAX]; /* those of a process are neighbours */
 };
@@ -28,7 +30,9 @@ struct hot_places {
 /*
  * *@ret, on the heap: the functions of the finalized @profile that hold at least @share. Code of an
  * object without functions is one: from the first address that was sampled to the last. Where there
- * is no room for all processes, it ranks those with the most samples. 0 or -ENOMEM.
+ * is no room for all processes, it ranks those with the most samples. Others are cold if most code
+ * of processes that ended was: they are not ranked, and the next of their kind will be new. 0 or
+ * -ENOMEM.
  */
 int hot_places_rank(struct hot_places **ret, const struct profile *profile, double share);
 

@@ -49,15 +49,19 @@ static void waits_are_shorter_while_windows_are(void **state)
 	}
 }
 
-static void many_events_of_tasks_make_the_next_drain_come_soon(void **state)
+static void many_events_of_tasks_with_new_files_make_the_next_drain_come_soon(void **state)
 {
-	struct drain_pace_view view = { .n_tasks = 1000 };
+	struct drain_pace_view view = { .n_tasks = 1000, .n_files = 100 };
 	struct drain_pace pace = {};
 
 	let_it_rest(&pace, &view);
 	view.n_tasks += DRAIN_PACE_TASKS;
+	view.n_files++;
 	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_SHORT_MS);
 	view.n_tasks += DRAIN_PACE_TASKS + 1;
+	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_SHORT_MS);
+	view.n_tasks += DRAIN_PACE_TASKS + 1;
+	view.n_files++;
 	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
 }
 
@@ -73,6 +77,7 @@ static void a_longer_wait_sees_more(void **state)
 	view.n_ticks += 2 * DRAIN_PACE_TICKS;
 	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_MOST_MS);
 	view.n_tasks += 2 * DRAIN_PACE_TASKS + 1;
+	view.n_files++;
 	assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_LEAST_MS);
 }
 
@@ -120,7 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_become_longer_while_nothing_presses),
 		cmocka_unit_test(waits_are_shorter_while_windows_are),
-		cmocka_unit_test(many_events_of_tasks_make_the_next_drain_come_soon),
+		cmocka_unit_test(many_events_of_tasks_with_new_files_make_the_next_drain_come_soon),
 		cmocka_unit_test(a_longer_wait_sees_more),
 		cmocka_unit_test(busy_cpus_are_drained_twice_a_second),
 		cmocka_unit_test(ticks_that_fill_their_tables_are_looked_after),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "common/util/macro.h"
 #include "daemon/window/hot-places.h"
 #include "tests/support/profile-fixture.h"
 
@@ -115,6 +116,41 @@ static void test_there_is_a_limit(void **state)
 	free(places);
 }
 
+/*
+ * Short-lived processes that are counted as one are not ranked. The next ones like them are new:
+ * they are as hot as most of what those did, of which the kernel's part is ranked by itself.
+ */
+static void test_others_are_as_those_that_ended(void **state)
+{
+	static const struct {
+		uint64_t n_hot, n_cold, n_kernel; /* samples */
+		bool cold;
+	} cases[] = { { 50, 49, 90, false }, { 50, 51, 0, true }, { 0, 0, 90, false } };
+
+	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+		struct profile *p = fixture_new();
+		uint32_t file = fixture_object(p, "/usr/bin/x", 1), kernel, ended, alive;
+		struct hot_places *places;
+
+		kernel = fixture_index(profile_add_object(
+			p, &(struct profile_object){ .kind = OBJECT_KERNEL, .path = "[kernel]" }));
+		ended = fixture_process(p, "x", "/usr/bin/x");
+		alive = fixture_process(p, "y", "/usr/bin/x");
+		p->processes[ended].pid = -1;
+		fixture_function(p, file, 0x1000, "hot");
+		for (uint64_t i = 0; i < 10; i++)
+			fixture_function(p, file, 0x2000 + 0x100 * i, "cold");
+		add(p, ended, file, 0x1000, cases[c].n_hot);
+		for (uint64_t i = 0; i < cases[c].n_cold; i++)
+			add(p, ended, file, 0x2000 + 0x100 * (i % 10), 1);
+		add(p, ended, kernel, 0x5000, cases[c].n_kernel);
+		add(p, alive, file, 0x2000, 1000); /* says nothing of others */
+		places = rank(p, 0.2);
+		assert_int_equal(places->others_cold, cases[c].cold);
+		free(places);
+	}
+}
+
 /* A profile that is named knows a trusted file by its build-id, a mapping by device and inode. */
 static void test_objects_are_found_among_the_mapped_ones(void **state)
 {
@@ -139,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_code_without_functions_is_one),
 		cmocka_unit_test(test_the_kernel_is_ranked_by_all_samples),
 		cmocka_unit_test(test_there_is_a_limit),
+		cmocka_unit_test(test_others_are_as_those_that_ended),
 		cmocka_unit_test(test_objects_are_found_among_the_mapped_ones),
 	};
 
