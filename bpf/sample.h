@@ -124,13 +124,14 @@ struct bpf_tick {
 	__u64 weight; /* the sum of their periods */
 };
 
-#define BPF_MAX_HOT     512 /* ranges in each half of a CPU's table, but for one; a power of two */
-#define BPF_COLD_ONE_IN 8   /* of the samples that would be captured if they were hot */
-#define BPF_OTHERS_COLD 2u  /* processes without any range are cold */
+#define BPF_MAX_HOT        512 /* ranges in each half of a CPU's table, but for one; a power of two */
+#define BPF_COLD_ONE_IN    8   /* of the samples that would be captured if they were hot */
+#define BPF_MAX_COLD_USERS 8   /* in each half, whose processes without any range are cold */
 
 /*
  * Addresses of a process that are hot. An empty one at address 0 says that the process was ranked:
- * what is in none of its ranges is cold. Of a process without any range all is hot, or all cold.
+ * what is in none of its ranges is cold. Of a process without any range all is hot, or cold if its
+ * user is one of the cold users.
  */
 struct bpf_hot_range {
 	__u64 start, end; /* the end is exclusive */
@@ -147,9 +148,10 @@ struct bpf_ticks {
 	 * is the other one. branchd alone writes it. */
 	__u64 turn;
 	__u64 n_used[2]; /* entries of each half */
-	/* The number of ranges, four times, plus the half in use, plus BPF_OTHERS_COLD. branchd
-	 * alone writes it, and fills the other half before, in the order of pid and start. */
+	/* The number of ranges, twice, plus the half in use. branchd alone writes it, and fills the
+	 * other half before, in the order of pid and start. */
 	__u64 hot;
+	__u32 cold_users[2 * BPF_MAX_COLD_USERS]; /* their uid plus 1; 0: none */
 	struct bpf_hot_range ranges[2 * BPF_MAX_HOT];
 	struct bpf_tick ticks[2 * BPF_MAX_TICKS];
 } __attribute__((aligned(64)));

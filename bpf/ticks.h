@@ -91,11 +91,20 @@ static __always_inline struct bpf_hot_range *hot_range(struct bpf_ticks *t, __u6
 	return &t->ranges[at];
 }
 
+static __always_inline _Bool is_cold_user(const struct bpf_ticks *t, __u64 half, __u32 uid)
+{
+#pragma unroll
+	for (int i = 0; i < BPF_MAX_COLD_USERS; i++)
+		if (t->cold_users[half * BPF_MAX_COLD_USERS + i] == uid + 1)
+			return 1;
+	return 0;
+}
+
 /* Binary search. Through @cell the verifier forgets which way it went. */
 static __always_inline _Bool is_hot(struct bpf_ticks *t, const struct bpf_sample *s,
 				    volatile __u64 *cell)
 {
-	__u64 hot = *(volatile __u64 *)&t->hot, half = hot & 1, n = hot >> 2, n_before = 0;
+	__u64 hot = *(volatile __u64 *)&t->hot, half = hot & 1, n = hot >> 1, n_before = 0;
 	__u32 pid = s->ip >> 63 ? 0 : s->pid;
 	const struct bpf_hot_range *range;
 
@@ -113,7 +122,7 @@ static __always_inline _Bool is_hot(struct bpf_ticks *t, const struct bpf_sample
 		if (range->pid == pid)
 			return s->ip < range->end;
 	}
-	return pid == 0 || !(hot & BPF_OTHERS_COLD);
+	return pid == 0 || !is_cold_user(t, half, s->uid);
 }
 
 /* Whether the sample is one of those that are captured in full: chosen at random, so that no load

@@ -7,7 +7,7 @@
 
 struct parser {
 	struct connections connections;
-	uint64_t cpu_us;
+	uint64_t cpu_us, idle_ns;
 	uint32_t n_files; /* numbers given */
 };
 

@@ -8,7 +8,7 @@
 
 #define DEFAULT_TIMEOUT_US 20000000
 #define DEFAULT_CPU_US     5000000
-#define IDLE_NS            90000000000 /* more than the default window: its tables serve the next */
+#define DEFAULT_IDLE_US    90000000 /* longer than windows are by default: tables serve the next */
 #define OLD_NS             600000000000
 
 int parser_new(struct parser **ret, const struct parser_settings *settings)
@@ -21,6 +21,7 @@ int parser_new(struct parser **ret, const struct parser_settings *settings)
 	parser->connections.connect = settings->connect;
 	parser->connections.userdata = settings->userdata;
 	parser->cpu_us = settings->cpu_us ?: DEFAULT_CPU_US;
+	parser->idle_ns = (settings->idle_us ?: DEFAULT_IDLE_US) * 1000;
 	*ret = parser;
 	return 0;
 }
@@ -57,7 +58,7 @@ void parser_rest(struct parser *parser)
 
 int parser_close_idle(struct parser *parser)
 {
-	uint64_t next_ns = connections_close_idle(&parser->connections, IDLE_NS);
+	uint64_t next_ns = connections_close_idle(&parser->connections, parser->idle_ns);
 
 	return next_ns == UINT64_MAX ? -1 : (int)(next_ns / 1000000 + 1);
 }

@@ -35,6 +35,7 @@ struct parser_settings {
 	void *userdata;
 	uint64_t timeout_us; /* of one call; 0: 20 s */
 	uint64_t cpu_us;     /* that one file may take in all; 0: 5 s */
+	uint64_t idle_us;    /* without a question, until a process ends; 0: 90 s */
 };
 
 int parser_new(struct parser **ret, const struct parser_settings *settings);
@@ -53,7 +54,7 @@ void parser_prepare(struct parser *parser, uint32_t owner);
 void parser_rest(struct parser *parser);
 
 /*
- * Closes the connections that were idle for fifteen seconds, so that their processes end. The
+ * Closes the connections that were idle for too long, so that their processes end. The
  * milliseconds until it is to be called again, or -1 if none is open.
  */
 int parser_close_idle(struct parser *parser);

@@ -257,7 +257,7 @@ static void wait_for_work(struct collector *c)
 {
 	const struct ticks *ticks = sampler_ticks(c->samples.sampler);
 	const struct drain_pace_view view = {
-		.n_samples = c->cost.n_samples,
+		.n_samples = sampler_taken(c->samples.sampler),
 		.n_tasks = c->cost.n_others,
 		.n_files = sampler_new_files(c->samples.sampler),
 		.n_ticks = ticks ? ticks_count_used(ticks) : 0,

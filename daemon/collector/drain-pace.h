@@ -5,8 +5,8 @@
  * them, and an idle CPU is to sleep. Busy ones are drained twice a second, as what runs for a
  * second in a unit of its own is to be asked for that unit while it runs. What cannot wait is seen
  * at a drain, and then the next ones come soon: many programs start, with ten events or more each,
- * and among their files are new ones, some of which can be opened only while they run; or ticks
- * fill their tables, which wake nobody.
+ * and map files that were not mapped of late, some of which can be opened only while they run; or
+ * ticks fill their tables, which wake nobody.
  */
 #pragma once
 
@@ -23,9 +23,9 @@
 
 /* What one drain saw. */
 struct drain_pace_view {
-	uint64_t n_samples; /* since sampling began */
+	uint64_t n_samples; /* since sampling began, ticks among them */
 	uint64_t n_tasks;   /* events of tasks and mappings since sampling began */
-	uint64_t n_files;   /* new ones that were mapped */
+	uint64_t n_files;   /* that were mapped, and not of late */
 	uint64_t n_ticks;   /* entries in use in the fullest table; it may have been emptied */
 	uint64_t window_us; /* the length of windows */
 	bool changes_phase; /* CPUs change between two events at drains, twice a second */

@@ -4,12 +4,14 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
 #include "daemon/window/hot-places.h"
 
 static_assert(HOT_PLACES_MAX == TICKS_MAX_HOT, "each place is a range");
+static_assert(HOT_PLACES_USERS == BPF_MAX_COLD_USERS, "they are copied");
 
 static int compare_ranges(const void *x, const void *y)
 {
@@ -67,8 +69,9 @@ static size_t add_process(struct ticks_hot *to, struct processes *processes,
 
 static void tell(struct ticks *ticks, struct processes *processes, const struct hot_places *places)
 {
-	struct ticks_hot hot = { .others_cold = places->others_cold };
+	struct ticks_hot hot = { .n_cold_users = places->n_cold_users };
 
+	memcpy(hot.cold_users, places->cold_users, sizeof(hot.cold_users));
 	for (size_t i = 0; i < places->n;)
 		i += add_process(&hot, processes, &places->rows[i], places->n - i);
 	qsort(hot.ranges, hot.n, sizeof(*hot.ranges), compare_ranges);

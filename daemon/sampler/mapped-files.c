@@ -13,11 +13,13 @@
 #include "common/util/cleanup.h"
 #include "common/util/clock.h"
 
-#define SHARES   1024
-#define RECENT   1024 /* files put lately */
-#define AGAIN_US 100000
-#define TELL_OF  32 /* at least */
-#define PASSES   3  /* of mapped_files_tell() until it tells of files that are known */
+#define SHARES    1024
+#define RECENT    1024 /* files put lately, */
+#define WAYS      4    /* neighbouring places at which a file may be */
+#define AGAIN_US  100000
+#define FORGET_US 120000000 /* after that a file is new again: it may have been closed */
+#define TELL_OF   32        /* at least */
+#define PASSES    3         /* of mapped_files_tell() until it tells of files that are known */
 
 struct recent {
 	uint64_t inode, generation;
@@ -33,7 +35,7 @@ struct mapped_files {
 	struct recent recent[RECENT]; /* by their inode; of the collector */
 	uint32_t n_new, n_known;      /* untold ones; likewise */
 	uint32_t n_passes;            /* since the first of those known */
-	uint64_t n_new_ones;          /* ever; likewise */
+	uint64_t n_new_ever;          /* told and untold ones; likewise */
 	int fd;
 	_Atomic uint64_t n_dropped;
 };
@@ -113,15 +115,34 @@ enum before {
 	BEFORE_JUST_NOW, /* not to be put again */
 };
 
+static bool is_same(const struct recent *recent, const struct mapping_event *m)
+{
+	return recent->inode == m->inode && recent->generation == m->generation &&
+	       recent->major == m->major && recent->minor == m->minor;
+}
+
+/* The place of that file, or the one that was not put the longest of those that it may have. */
+static struct recent *find_recent(struct mapped_files *files, const struct mapping_event *m)
+{
+	struct recent *set = &files->recent[m->inode * WAYS % RECENT], *oldest = set;
+
+	for (size_t i = 0; i < WAYS; i++) {
+		if (is_same(&set[i], m))
+			return &set[i];
+		if (set[i].put_us < oldest->put_us)
+			oldest = &set[i];
+	}
+	return oldest;
+}
+
 static enum before find_before(struct mapped_files *files, const struct mapping_event *m)
 {
-	struct recent *r = &files->recent[m->inode % RECENT];
+	struct recent *r = find_recent(files, m);
 	uint64_t now = clock_us(CLOCK_MONOTONIC_COARSE);
 
-	if (r->inode != m->inode || r->generation != m->generation || r->major != m->major ||
-	    r->minor != m->minor) {
+	if (!is_same(r, m) || now - r->put_us > FORGET_US) {
 		*r = (struct recent){ m->inode, m->generation, m->major, m->minor, now };
-		files->n_new_ones++;
+		files->n_new_ever++;
 		return BEFORE_NEVER;
 	}
 	if (now - r->put_us < AGAIN_US)
@@ -226,7 +247,7 @@ uint64_t mapped_files_dropped(const struct mapped_files *files)
 	return atomic_load_explicit(&files->n_dropped, memory_order_relaxed);
 }
 
-uint64_t mapped_files_new_ones(const struct mapped_files *files)
+uint64_t mapped_files_count_new(const struct mapped_files *files)
 {
-	return files->n_new_ones;
+	return files->n_new_ever;
 }

@@ -38,7 +38,7 @@ DEFINE_CLEANUP(struct mapped_files *, mapped_files_free);
 void mapped_files_put(struct mapped_files *files, int32_t pid, const struct mapping_event *mapping);
 
 /*
- * Wakes the namer, if any were put since: at once for a file that was not put before, at the third
+ * Wakes the namer, if any were put since: at once for a new file, at the third
  * call for others, which it has open but for those that have changed. Many that are put in a row
  * wake it now and then.
  */
@@ -51,8 +51,9 @@ struct mapped_file *mapped_files_take(struct mapped_files *files);
 struct mapped_file *mapped_files_take_file(struct mapped_files *files, uint32_t major,
 					   uint32_t minor, uint64_t inode, uint64_t generation);
 
-/* How many were put that had not been put before, or not of late; of the collector alone. */
-uint64_t mapped_files_new_ones(const struct mapped_files *files);
+/* How many new files were put, ever: those not put before, or not for two minutes. The collector
+ * alone calls it. */
+uint64_t mapped_files_count_new(const struct mapped_files *files);
 
 /* An eventfd: readable while one waits that was told of. */
 int mapped_files_fd(const struct mapped_files *files);

@@ -304,7 +304,7 @@ void sampler_announce_files(struct sampler *sampler, struct mapped_files *files)
 
 uint64_t sampler_new_files(const struct sampler *sampler)
 {
-	return sampler->mappings.files ? mapped_files_new_ones(sampler->mappings.files) : 0;
+	return sampler->mappings.files ? mapped_files_count_new(sampler->mappings.files) : 0;
 }
 
 const struct sampler_probe *sampler_probe(const struct sampler *sampler)
@@ -331,6 +331,15 @@ static int on_scanned(const struct event *event, void *userdata)
 static uint64_t read_counter(const __u64 *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+uint64_t sampler_taken(const struct sampler *sampler)
+{
+	uint64_t n = 0;
+
+	for (uint32_t cpu = 0; cpu < program_n_cpus(sampler->program); cpu++)
+		n += read_counter(&program_counters(sampler->program, cpu)->taken);
+	return n;
 }
 
 /*

@@ -32,7 +32,11 @@ DEFINE_CLEANUP(struct sampler *, sampler_free);
 /* Announces mapped files to @files, which outlives the sampler. Before the first drain. */
 void sampler_announce_files(struct sampler *sampler, struct mapped_files *files);
 
-/* How many of them were new; 0 if they are not announced. Called by the thread that drains. */
+/* How many samples the BPF programs took, ticks among them. */
+uint64_t sampler_taken(const struct sampler *sampler);
+
+/* How many of the files announced were new; 0 if they are not announced. Called by the thread that
+ * drains. */
 uint64_t sampler_new_files(const struct sampler *sampler);
 
 /* The running kernel, borrowed; the first drain reports its mappings. */

@@ -125,16 +125,19 @@ bool ticks_are_many(const struct ticks *ticks)
 void ticks_set_hot(struct ticks *ticks, const struct ticks_hot *hot)
 {
 	uint64_t half = !ticks->hot_half;
-	uint64_t word = hot->n << 2 | half | (hot->others_cold ? BPF_OTHERS_COLD : 0);
+	uint32_t users[BPF_MAX_COLD_USERS] = { 0 };
 
-	assert(hot->n <= TICKS_MAX_HOT);
+	assert(hot->n <= TICKS_MAX_HOT && hot->n_cold_users <= BPF_MAX_COLD_USERS);
+	for (size_t i = 0; i < hot->n_cold_users; i++)
+		users[i] = hot->cold_users[i] + 1;
 	wait_for_programs(ticks->hot_ns);
 	for (uint32_t i = 0; i < ticks->n_cpus; i++) {
 		struct bpf_ticks *cpu = &ticks->cpus[i];
 
 		memcpy(&cpu->ranges[half * BPF_MAX_HOT], hot->ranges,
 		       hot->n * sizeof(*hot->ranges));
-		__atomic_store_n(&cpu->hot, word, __ATOMIC_RELEASE);
+		memcpy(&cpu->cold_users[half * BPF_MAX_COLD_USERS], users, sizeof(users));
+		__atomic_store_n(&cpu->hot, hot->n << 1 | half, __ATOMIC_RELEASE);
 	}
 	ticks->hot_half = half;
 	ticks->hot_ns = clock_ns(CLOCK_MONOTONIC);

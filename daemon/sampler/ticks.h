@@ -47,9 +47,10 @@ uint64_t ticks_count_used(const struct ticks *ticks);
 bool ticks_are_many(const struct ticks *ticks);
 
 struct ticks_hot {
-	size_t n;
+	size_t n, n_cold_users;
 	struct bpf_hot_range ranges[TICKS_MAX_HOT]; /* in the order of pid and start */
-	bool others_cold;                           /* processes without any range */
+	/* Whose processes without any range are cold; those of others are hot. */
+	uint32_t cold_users[BPF_MAX_COLD_USERS];
 };
 
 /* From now on samples are hot as @hot says. At first all are. */

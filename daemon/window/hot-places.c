@@ -2,6 +2,7 @@
 #include "daemon/window/hot-places.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/util/array.h"
@@ -10,6 +11,7 @@
 #include "common/util/fnv.h"
 
 #define KERNEL PROFILE_NONE /* instead of a process: its functions are those of all processes */
+#define ENOUGH 200          /* samples of a user; to capture as many costs next to nothing */
 
 /* Sampled addresses; later those of one function. */
 struct leaf {
@@ -20,9 +22,17 @@ struct leaf {
 /* A process, and its hot functions among the leaves. */
 struct ranked {
 	int32_t pid;
+	uint32_t uid;
 	uint64_t samples;
 	uint64_t n_hot, n_cold; /* samples of its leaves */
 	size_t first, n;
+};
+
+/* What short-lived processes of a user did, which are counted as one. */
+struct user {
+	bool known;
+	uint32_t uid;
+	uint64_t n_hot, n_cold; /* samples, without those of the kernel */
 };
 
 uint64_t hot_places_object(const struct profile_object *object)
@@ -115,6 +125,7 @@ static size_t rank_process(const struct profile *p, struct leaf *leaves, size_t 
 	*ret = (struct ranked){ .samples = UINT64_MAX, .first = i };
 	if (process != KERNEL) {
 		ret->pid = p->processes[process].pid;
+		ret->uid = p->processes[process].uid;
 		ret->samples = p->processes[process].samples;
 	}
 	for (; k < n && leaves[k].process == process; k++) {
@@ -153,18 +164,36 @@ static void put_places(struct hot_places *to, const struct profile *p, const str
 		to->rows[to->n++] = make_place(p, process->pid, &leaves[process->first + i]);
 }
 
-/* By what processes did that are of several, and ended. */
-static bool are_others_cold(const struct ranked *processes, size_t n)
+/* The entry of @uid, perhaps a new one; NULL: there is no room. */
+static struct user *find_user(struct user users[static HOT_PLACES_USERS], uint32_t uid)
 {
-	uint64_t n_hot = 0, n_cold = 0;
+	for (size_t i = 0; i < HOT_PLACES_USERS; i++) {
+		if (users[i].known && users[i].uid != uid)
+			continue;
+		users[i].known = true;
+		users[i].uid = uid;
+		return &users[i];
+	}
+	return NULL;
+}
+
+/* Of the @n processes those with the most samples come first. */
+static void find_cold_users(struct hot_places *to, const struct ranked *processes, size_t n)
+{
+	struct user users[HOT_PLACES_USERS] = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		if (processes[i].pid >= 0)
+		struct user *user =
+			processes[i].pid < 0 ? find_user(users, processes[i].uid) : NULL;
+
+		if (!user)
 			continue;
-		n_hot += processes[i].n_hot;
-		n_cold += processes[i].n_cold;
+		user->n_hot += processes[i].n_hot;
+		user->n_cold += processes[i].n_cold;
 	}
-	return n_cold > n_hot;
+	for (size_t i = 0; i < HOT_PLACES_USERS; i++)
+		if (users[i].n_hot + users[i].n_cold >= ENOUGH && users[i].n_cold > users[i].n_hot)
+			to->cold_users[to->n_cold_users++] = users[i].uid;
 }
 
 int hot_places_rank(struct hot_places **ret, const struct profile *profile, double share)
@@ -183,7 +212,7 @@ int hot_places_rank(struct hot_places **ret, const struct profile *profile, doub
 	for (size_t i = 0; i < n_processes; i++)
 		if (processes[i].pid > 0 || processes[i].samples == UINT64_MAX)
 			put_places(places, profile, leaves, &processes[i]);
-	places->others_cold = are_others_cold(processes, n_processes);
+	find_cold_users(places, processes, n_processes);
 	*ret = TAKE_PTR(places);
 	return 0;
 }

@@ -6,13 +6,13 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/profile/profile.h"
 
-#define HOT_PLACES_MAX 511u /* as many ranges as the BPF programs have room for */
+#define HOT_PLACES_MAX   511u /* as many ranges as the BPF programs have room for */
+#define HOT_PLACES_USERS 8u
 
 /* The first place of each process that was ranked is empty. */
 struct hot_place {
@@ -22,17 +22,20 @@ struct hot_place {
 };
 
 struct hot_places {
-	bool others_cold; /* what is not of the kernel, nor of a process that was ranked */
-	size_t n;
+	size_t n, n_cold_users;
 	struct hot_place rows[HOT_PLACES_MAX]; /* those of a process are neighbours */
+	/* Users whose processes are cold unless they were ranked. */
+	uint32_t cold_users[HOT_PLACES_USERS];
 };
 
 /*
  * *@ret, on the heap: the functions of the finalized @profile that hold at least @share. Code of an
  * object without functions is one: from the first address that was sampled to the last. Where there
- * is no room for all processes, it ranks those with the most samples. Others are cold if most code
- * of processes that ended was: they are not ranked, and the next of their kind will be new. 0 or
- * -ENOMEM.
+ * is no room for all processes, it ranks those with the most samples. 0 or -ENOMEM.
+ *
+ * Short-lived processes that are counted as one cannot be ranked: when the next ones like them
+ * start, nobody knows their addresses. Where most samples of a user's were in functions with a
+ * smaller share, the user's next ones are cold.
  */
 int hot_places_rank(struct hot_places **ret, const struct profile *profile, double share);
 

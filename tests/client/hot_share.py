@@ -2,7 +2,8 @@
 """Stacks of hot functions, with the real daemon: hot_share.py BRANCHCTL BRANCHD KNOWN-STACKS.
 
 With HotShare=20% CaptureShare=40% the cold function of a program whose shares are known is captured eight times more
-rarely than the two others. It keeps all its samples, and its stacks their shares.
+rarely than the two others. It keeps all its samples, and its stacks their shares. With HotShare=60% no function is hot,
+so in a window that knows it that is said of new processes, too.
 """
 
 import json
@@ -21,6 +22,7 @@ from harness import check, finish, run
 BRANCHD, KNOWN = (os.path.abspath(path) for path in sys.argv[2:4])
 FREQUENCY, SECONDS = 1999, 17  # windows have two seconds, and the first does not know what is hot
 USER = "games"
+SHORT_SECONDS = 11
 POLICY = "HotShare=20%\nCaptureShare=40%"
 POINTS = 4  # four standard deviations of the stacks of 5000 samples of which 40 % are captured
 OFF = 0.025  # of the share of ticks: were all hot, it would be off by 0.35 of what is cold, a tenth or more
@@ -123,6 +125,29 @@ def check_diff(socket, before, folder):
             check(abs(new - old) < NOISE, name, number, "differs:", old, new)
 
 
+def check_short_lived(folder):
+    """The first window does not know that nothing of such programs is hot; later ones have an eighth of the captures."""
+    daemon, socket = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\nUsers={USER}\nHotShare=60%\nCaptureShare=40%")
+    try:
+        program = shutil.copy(KNOWN, folder)
+        end = time.time() + SHORT_SECONDS
+        while time.time() < end:
+            subprocess.run([program, "0.03"], user=USER, cwd="/", stdout=subprocess.DEVNULL, check=True)
+        wait_for_window_after(socket, time.time())
+        shares = []
+        for window in closed_windows(socket):
+            status, out, _ = run("--socket", socket, "top", str(window["id"]), "--comm", "known-stacks", "-n", "0", "--json")
+            totals = json.loads(out)["totals"] if status == 0 else {"samples": 0}
+            if totals["samples"] > 1000:
+                shares.append(totals["samples_ticked"] / totals["samples"])
+        print("of short-lived processes these shares are ticks:", [round(share, 3) for share in shares])
+        check(len(shares) > 3 and shares[0] < 0.8, "the first window captures few:", shares)
+        check(statistics.median(shares[2:]) > 0.9, "later windows capture many:", shares)
+        check(run("--socket", socket, "verify")[0] == 0, "the windows do not add up")
+    finally:
+        stop(daemon)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chmod(folder, 0o755)
     daemon, address = start(BRANCHD, folder, f"Mode=software\nFrequency={FREQUENCY}\nUsers={USER}\n{POLICY}")
@@ -140,4 +165,7 @@ with tempfile.TemporaryDirectory() as folder:
     finally:
         log = stop(daemon)
     check("the stacks of 40 % of the samples of hot functions" in log, "the log says nothing of it:", log)
+with tempfile.TemporaryDirectory() as folder:
+    os.chmod(folder, 0o755)
+    check_short_lived(folder)
 finish()

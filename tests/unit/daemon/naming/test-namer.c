@@ -23,6 +23,7 @@
 #include "tests/support/profile-fixture.h"
 
 #define PATIENCE_MS 60000
+#define IDLE_US     2000000
 
 struct fixture {
 	struct opener_process process;
@@ -35,7 +36,7 @@ static void start(struct fixture *f, int (*connect)(uint32_t owner, void *userda
 {
 	const struct namer_settings settings = {
 		.opener = { .connect = opener_process_connect, .userdata = &f->process },
-		.parser = { .connect = connect },
+		.parser = { .connect = connect, .idle_us = IDLE_US },
 		.max_queued = 4,
 	};
 

@@ -100,6 +100,23 @@ static void test_known_files_wake_nobody_at_once(void **state)
 	assert_int_equal(take_all(files), 2);
 }
 
+/* Four files may have the same place. */
+static void test_new_files_are_counted(void **state)
+{
+	_cleanup_(mapped_files_freep) struct mapped_files *files = NULL;
+
+	assert_int_equal(mapped_files_new(&files), 0);
+	for (int round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 4; i++)
+			put(files, 5, 7 + 1024 * i);
+		assert_int_equal(mapped_files_count_new(files), 4);
+		usleep(150000); /* or longer: now they are put again */
+	}
+	put(files, 5, 7 + 1024 * 4); /* in the place of the first */
+	put(files, 5, 7);
+	assert_int_equal(mapped_files_count_new(files), 6);
+}
+
 static void test_one_is_taken_before_its_turn(void **state)
 {
 	static const uint64_t order[] = { 4, 1, 2, 3, 5 };
@@ -156,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_put_is_taken),
 		cmocka_unit_test(test_known_files_wake_nobody_at_once),
+		cmocka_unit_test(test_new_files_are_counted),
 		cmocka_unit_test(test_one_is_taken_before_its_turn),
 		cmocka_unit_test(test_a_process_gets_its_share),
 		cmocka_unit_test(test_there_is_an_end_to_it),

@@ -116,39 +116,66 @@ static void test_there_is_a_limit(void **state)
 	free(places);
 }
 
-/*
- * Short-lived processes that are counted as one are not ranked. The next ones like them are new:
- * they are as hot as most of what those did, of which the kernel's part is ranked by itself.
- */
-static void test_others_are_as_those_that_ended(void **state)
+/* A user's short-lived processes, which are counted as one, and not ranked. */
+struct short_lived {
+	uint64_t n_hot, n_cold, n_kernel; /* samples; n_cold of ten functions */
+};
+
+static void add_short_lived(struct profile *p, uint32_t uid, const struct short_lived *samples)
 {
-	static const struct {
-		uint64_t n_hot, n_cold, n_kernel; /* samples */
-		bool cold;
-	} cases[] = { { 50, 49, 90, false }, { 50, 51, 0, true }, { 0, 0, 90, false } };
+	uint32_t file = fixture_object(p, "/usr/bin/x", 1);
+	uint32_t process = fixture_process(p, "x", "/usr/bin/x"), kernel;
 
-	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
-		struct profile *p = fixture_new();
-		uint32_t file = fixture_object(p, "/usr/bin/x", 1), kernel, ended, alive;
-		struct hot_places *places;
+	kernel = fixture_index(profile_add_object(
+		p, &(struct profile_object){ .kind = OBJECT_KERNEL, .path = "[kernel]" }));
+	p->processes[process].pid = -1;
+	p->processes[process].uid = uid;
+	add(p, process, file, 0x1000, samples->n_hot);
+	for (uint64_t i = 0; i < samples->n_cold; i++)
+		add(p, process, file, 0x2000 + 0x100 * (i % 10), 1);
+	add(p, process, kernel, 0x5000, samples->n_kernel);
+}
 
-		kernel = fixture_index(profile_add_object(
-			p, &(struct profile_object){ .kind = OBJECT_KERNEL, .path = "[kernel]" }));
-		ended = fixture_process(p, "x", "/usr/bin/x");
-		alive = fixture_process(p, "y", "/usr/bin/x");
-		p->processes[ended].pid = -1;
-		fixture_function(p, file, 0x1000, "hot");
-		for (uint64_t i = 0; i < 10; i++)
-			fixture_function(p, file, 0x2000 + 0x100 * i, "cold");
-		add(p, ended, file, 0x1000, cases[c].n_hot);
-		for (uint64_t i = 0; i < cases[c].n_cold; i++)
-			add(p, ended, file, 0x2000 + 0x100 * (i % 10), 1);
-		add(p, ended, kernel, 0x5000, cases[c].n_kernel);
-		add(p, alive, file, 0x2000, 1000); /* says nothing of others */
-		places = rank(p, 0.2);
-		assert_int_equal(places->others_cold, cases[c].cold);
-		free(places);
-	}
+/* The next ones like them are as hot as most of what those did; the kernel is ranked by itself. */
+static void test_users_are_cold_as_their_short_lived_processes(void **state)
+{
+	static const struct short_lived users[] = {
+		{ 500, 499, 100 }, { 500, 501, 0 }, { 0, 199, 0 }, { 0, 0, 1000 }, { 0, 150, 0 },
+	};
+	struct profile *p = fixture_new();
+	uint32_t file = fixture_object(p, "/usr/bin/x", 1), alive;
+	struct hot_places *places;
+
+	fixture_function(p, file, 0x1000, "hot");
+	for (uint64_t i = 0; i < 10; i++)
+		fixture_function(p, file, 0x2000 + 0x100 * i, "cold");
+	for (uint32_t i = 0; i < ARRAY_SIZE(users); i++)
+		add_short_lived(p, i, &users[i]);
+	add_short_lived(p, 4, &(struct short_lived){ .n_cold = 50 }); /* of another name */
+	alive = fixture_process(p, "y", "/usr/bin/x");
+	for (uint64_t i = 0; i < 10; i++)
+		add(p, alive, file, 0x2000 + 0x100 * i, 1000); /* says nothing of others */
+	places = rank(p, 0.2);
+	assert_int_equal(places->n_cold_users, 2);
+	assert_int_equal(places->cold_users[0], 1);
+	assert_int_equal(places->cold_users[1], 4);
+	free(places);
+}
+
+static void test_few_users_are_cold(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t file = fixture_object(p, "/usr/bin/x", 1);
+	struct hot_places *places;
+
+	for (uint64_t i = 0; i < 10; i++)
+		fixture_function(p, file, 0x2000 + 0x100 * i, "cold");
+	for (uint32_t i = 0; i <= HOT_PLACES_USERS; i++)
+		add_short_lived(p, i, &(struct short_lived){ .n_cold = 200 + i });
+	places = rank(p, 0.2);
+	assert_int_equal(places->n_cold_users, HOT_PLACES_USERS);
+	assert_int_equal(places->cold_users[0], HOT_PLACES_USERS); /* the most samples */
+	free(places);
 }
 
 /* A profile that is named knows a trusted file by its build-id, a mapping by device and inode. */
@@ -175,7 +202,8 @@ int main(void)
 		cmocka_unit_test(test_code_without_functions_is_one),
 		cmocka_unit_test(test_the_kernel_is_ranked_by_all_samples),
 		cmocka_unit_test(test_there_is_a_limit),
-		cmocka_unit_test(test_others_are_as_those_that_ended),
+		cmocka_unit_test(test_users_are_cold_as_their_short_lived_processes),
+		cmocka_unit_test(test_few_users_are_cold),
 		cmocka_unit_test(test_objects_are_found_among_the_mapped_ones),
 	};
 
