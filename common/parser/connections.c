@@ -34,6 +34,7 @@ void connections_done(struct connections *c)
 static void touch(struct connection *connection)
 {
 	connection->used_ns = clock_ns(CLOCK_MONOTONIC);
+	connection->rests = false;
 }
 
 struct connection *connections_find(struct connections *c, uint32_t owner)
@@ -279,6 +280,27 @@ void connections_close_old(struct connections *c, uint64_t age_ns)
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		if (now - c->rows[i].begun_ns >= age_ns)
 			connections_close(&c->rows[i]);
+}
+
+uint64_t connections_rest_idle(struct connections *c, uint64_t idle_ns,
+			       const struct channel_message *rest)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), next_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *row = &c->rows[i];
+		uint64_t unused_ns = now - row->used_ns;
+
+		if (row->fd < 0 || row->starting || row->rests)
+			continue;
+		if (unused_ns < idle_ns) {
+			next_ns = MIN(next_ns, idle_ns - unused_ns);
+			continue;
+		}
+		row->rests = true;
+		connections_tell(row, rest);
+	}
+	return next_ns;
 }
 
 uint64_t connections_close_idle(struct connections *c, uint64_t idle_ns)

@@ -35,6 +35,7 @@ struct connection {
 	int lifeline_fd; /* the parser is killed when it is closed */
 	uint32_t owner;
 	bool starting;       /* its parser has not greeted yet */
+	bool rests;          /* was told to, and not asked since */
 	uint64_t generation; /* of all connections ever made, this one */
 	uint64_t begun_ns, used_ns;
 	size_t n_files; /* opened in it, ever */
@@ -89,6 +90,13 @@ void connections_give_up(struct connections *connections, struct connection *con
 
 /* Closes those begun @age_ns ago. */
 void connections_close_old(struct connections *connections, uint64_t age_ns);
+
+/*
+ * Sends @rest to those not used for @idle_ns, once. How long it takes until the next of the others
+ * is due; UINT64_MAX if none is.
+ */
+uint64_t connections_rest_idle(struct connections *connections, uint64_t idle_ns,
+			       const struct channel_message *rest);
 
 /*
  * Closes those not used for @idle_ns. How long it takes until the next of the others is due;

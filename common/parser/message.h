@@ -99,7 +99,7 @@ struct message_debug {
 };
 
 struct message_rest {
-	uint64_t cpu_us; /* budget of each file from now on */
+	uint64_t cpu_us; /* budget of each file from now on; 0: as before */
 };
 
 struct message_resolve {

@@ -10,6 +10,7 @@
 #define DEFAULT_CPU_US     5000000
 #define DEFAULT_IDLE_US    90000000 /* longer than windows are by default: tables serve the next */
 #define OLD_NS             600000000000
+#define REST_NS            2000000000
 
 int parser_new(struct parser **ret, const struct parser_settings *settings)
 {
@@ -51,15 +52,26 @@ void parser_rest(struct parser *parser)
 	struct connections *c = &parser->connections;
 
 	connections_close_old(c, OLD_NS);
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		if (c->rows[i].fd >= 0 && !c->rows[i].starting)
-			connections_tell(&c->rows[i], &message);
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		if (c->rows[i].fd < 0 || c->rows[i].starting)
+			continue;
+		c->rows[i].rests = true;
+		connections_tell(&c->rows[i], &message);
+	}
 }
 
-int parser_close_idle(struct parser *parser)
+int parser_tend(struct parser *parser)
 {
-	uint64_t next_ns = connections_close_idle(&parser->connections, parser->idle_ns);
+	struct message_rest m = { .cpu_us = 0 };
+	const struct channel_message message = {
+		.type = PARSER_REST,
+		.bytes = &m,
+		.n_bytes = sizeof(m),
+	};
+	struct connections *c = &parser->connections;
+	uint64_t next_ns = connections_close_idle(c, parser->idle_ns);
 
+	next_ns = MIN(next_ns, connections_rest_idle(c, REST_NS, &message));
 	return next_ns == UINT64_MAX ? -1 : (int)(next_ns / 1000000 + 1);
 }
 

@@ -54,10 +54,10 @@ void parser_prepare(struct parser *parser, uint32_t owner);
 void parser_rest(struct parser *parser);
 
 /*
- * Closes the connections that were idle for too long, so that their processes end. The
- * milliseconds until it is to be called again, or -1 if none is open.
+ * Processes that were asked nothing for two seconds give back memory; their files' budgets stay.
+ * Those that were idle for too long end. The milliseconds until it is to be called again, or -1.
  */
-int parser_close_idle(struct parser *parser);
+int parser_tend(struct parser *parser);
 
 /* Closes all connections. What is asked later begins new ones. */
 void parser_close_all(struct parser *parser);

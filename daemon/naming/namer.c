@@ -267,7 +267,7 @@ static bool has_room(struct namer *namer)
 /* Parsers that nobody needs any more end meanwhile. */
 static void wait_for_work(struct namer *namer, bool room, bool tables_wait)
 {
-	int idle_ms = parser_close_idle(namer->parser);
+	int tend_ms = parser_tend(namer->parser);
 	struct pollfd fds[] = {
 		{ .fd = mapped_files_fd(namer->mapped), .events = POLLIN },
 		{ .fd = table_exchange_wanted_fd(namer->tables), .events = POLLIN },
@@ -277,7 +277,7 @@ static void wait_for_work(struct namer *namer, bool room, bool tables_wait)
 	if (tables_wait)
 		poll(fds, room ? 3 : 2, 0);
 	else
-		poll(fds, room ? 3 : 2, room ? idle_ms : FULL_MS);
+		poll(fds, room ? 3 : 2, room ? tend_ms : FULL_MS);
 }
 
 /* Samples wait for tables, so they go first. Whether tables are left to be built. */

@@ -307,7 +307,7 @@ static bool is_told(struct server *server, struct request *request)
 		return true;
 	case PARSER_REST:
 		rest = message_read(&request->reader, 1, sizeof(*rest));
-		if (rest)
+		if (rest && rest->cpu_us > 0)
 			files_renew_budgets(&server->files, rest->cpu_us);
 		idle_memory_release();
 		return true;

@@ -382,6 +382,7 @@ static void test_files_of_several_owners_have_several_processes(void **state)
 	struct parser_file *files[6];
 	struct parser_table table;
 	struct fault why;
+	int wait_ms;
 
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(parser_open(parser, open(OWN, O_RDONLY), i, &files[i], &why), 0);
@@ -393,9 +394,14 @@ static void test_files_of_several_owners_have_several_processes(void **state)
 		parser_table_done(&table);
 		parser_file_free(files[i]);
 	}
-	assert_true(parser_close_idle(parser) > 0); /* they were used just now */
+	wait_ms = parser_tend(parser);
+	assert_in_range(wait_ms, 1, 2001); /* they were used just now, and are to rest */
+	usleep(2100000);
+	wait_ms = parser_tend(parser);
+	assert_in_range(wait_ms, 2002, 90000); /* all rest, and are to end */
+	assert_in_range(parser_tend(parser), 2002, 90000);
 	parser_close_all(parser);
-	assert_int_equal(parser_close_idle(parser), -1);
+	assert_int_equal(parser_tend(parser), -1);
 	parser_free(parser);
 }
 
