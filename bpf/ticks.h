@@ -94,9 +94,13 @@ static __always_inline struct bpf_hot_range *hot_range(struct bpf_ticks *t, __u6
 static __always_inline _Bool is_cold_user(const struct bpf_ticks *t, __u64 half, __u32 uid)
 {
 #pragma unroll
-	for (int i = 0; i < BPF_MAX_COLD_USERS; i++)
-		if (t->cold_users[half * BPF_MAX_COLD_USERS + i] == uid + 1)
+	for (int i = 0; i < BPF_MAX_COLD_USERS; i++) {
+		__u64 at = i + half * BPF_MAX_COLD_USERS;
+
+		asm volatile("%0 &= %1" : "+r"(at) : "i"(2 * BPF_MAX_COLD_USERS - 1));
+		if (t->cold_users[at] == uid + 1)
 			return 1;
+	}
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 
 struct parser {
 	struct connections connections;
-	uint64_t cpu_us, idle_ns;
+	uint64_t cpu_us, rest_ns, idle_ns;
 	uint32_t n_files; /* numbers given */
 };
 

@@ -273,6 +273,25 @@ void connections_tell(struct connection *connection, const struct channel_messag
 		connections_close(connection);
 }
 
+static void let_rest(struct connections *c, struct connection *connection,
+		     const struct channel_message *rest)
+{
+	connection->rests = true;
+	if (is_alive(connection)) {
+		connections_tell(connection, rest);
+		return;
+	}
+	c->counters.n_ended[PARSER_END_DIED]++;
+	connections_close(connection);
+}
+
+void connections_rest(struct connections *c, const struct channel_message *rest)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (c->rows[i].fd >= 0 && !c->rows[i].starting)
+			let_rest(c, &c->rows[i], rest);
+}
+
 void connections_close_old(struct connections *c, uint64_t age_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -293,12 +312,10 @@ uint64_t connections_rest_idle(struct connections *c, uint64_t idle_ns,
 
 		if (row->fd < 0 || row->starting || row->rests)
 			continue;
-		if (unused_ns < idle_ns) {
+		if (unused_ns < idle_ns)
 			next_ns = MIN(next_ns, idle_ns - unused_ns);
-			continue;
-		}
-		row->rests = true;
-		connections_tell(row, rest);
+		else
+			let_rest(c, row, rest);
 	}
 	return next_ns;
 }

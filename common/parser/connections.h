@@ -35,7 +35,7 @@ struct connection {
 	int lifeline_fd; /* the parser is killed when it is closed */
 	uint32_t owner;
 	bool starting;       /* its parser has not greeted yet */
-	bool rests;          /* was told to, and not asked since */
+	bool rests;          /* PARSER_REST was the last that it was sent */
 	uint64_t generation; /* of all connections ever made, this one */
 	uint64_t begun_ns, used_ns;
 	size_t n_files; /* opened in it, ever */
@@ -79,6 +79,9 @@ int connections_ask(struct connections *connections, struct connection *connecti
 /* Sends a request that has no answer. */
 void connections_tell(struct connection *connection, const struct channel_message *request);
 
+/* Sends PARSER_REST to all. */
+void connections_rest(struct connections *connections, const struct channel_message *rest);
+
 void connections_close(struct connection *connection);
 
 /* Closes a connection whose answers are wrong, and counts that. -EREMOTEIO and @why. */
@@ -92,8 +95,8 @@ void connections_give_up(struct connections *connections, struct connection *con
 void connections_close_old(struct connections *connections, uint64_t age_ns);
 
 /*
- * Sends @rest to those not used for @idle_ns, once. How long it takes until the next of the others
- * is due; UINT64_MAX if none is.
+ * Sends PARSER_REST to those not used for @idle_ns, once. How long it takes until the next of the
+ * others is due; UINT64_MAX if none is.
  */
 uint64_t connections_rest_idle(struct connections *connections, uint64_t idle_ns,
 			       const struct channel_message *rest);

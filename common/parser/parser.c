@@ -10,7 +10,7 @@
 #define DEFAULT_CPU_US     5000000
 #define DEFAULT_IDLE_US    90000000 /* longer than windows are by default: tables serve the next */
 #define OLD_NS             600000000000
-#define REST_NS            2000000000
+#define DEFAULT_REST_US    2000000
 
 int parser_new(struct parser **ret, const struct parser_settings *settings)
 {
@@ -22,6 +22,7 @@ int parser_new(struct parser **ret, const struct parser_settings *settings)
 	parser->connections.connect = settings->connect;
 	parser->connections.userdata = settings->userdata;
 	parser->cpu_us = settings->cpu_us ?: DEFAULT_CPU_US;
+	parser->rest_ns = (settings->rest_us ?: DEFAULT_REST_US) * 1000;
 	parser->idle_ns = (settings->idle_us ?: DEFAULT_IDLE_US) * 1000;
 	*ret = parser;
 	return 0;
@@ -49,15 +50,9 @@ void parser_rest(struct parser *parser)
 		.bytes = &m,
 		.n_bytes = sizeof(m),
 	};
-	struct connections *c = &parser->connections;
 
-	connections_close_old(c, OLD_NS);
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		if (c->rows[i].fd < 0 || c->rows[i].starting)
-			continue;
-		c->rows[i].rests = true;
-		connections_tell(&c->rows[i], &message);
-	}
+	connections_close_old(&parser->connections, OLD_NS);
+	connections_rest(&parser->connections, &message);
 }
 
 int parser_tend(struct parser *parser)
@@ -71,7 +66,7 @@ int parser_tend(struct parser *parser)
 	struct connections *c = &parser->connections;
 	uint64_t next_ns = connections_close_idle(c, parser->idle_ns);
 
-	next_ns = MIN(next_ns, connections_rest_idle(c, REST_NS, &message));
+	next_ns = MIN(next_ns, connections_rest_idle(c, parser->rest_ns, &message));
 	return next_ns == UINT64_MAX ? -1 : (int)(next_ns / 1000000 + 1);
 }
 

@@ -35,6 +35,7 @@ struct parser_settings {
 	void *userdata;
 	uint64_t timeout_us; /* of one call; 0: 20 s */
 	uint64_t cpu_us;     /* that one file may take in all; 0: 5 s */
+	uint64_t rest_us;    /* without a question, until memory is given back; 0: 2 s */
 	uint64_t idle_us;    /* without a question, until a process ends; 0: 90 s */
 };
 
@@ -54,8 +55,8 @@ void parser_prepare(struct parser *parser, uint32_t owner);
 void parser_rest(struct parser *parser);
 
 /*
- * Processes that were asked nothing for two seconds give back memory; their files' budgets stay.
- * Those that were idle for too long end. The milliseconds until it is to be called again, or -1.
+ * Processes that were asked nothing for a while give back memory; their files' budgets stay. Those
+ * that were idle for long end. The milliseconds until it is to be called again, or -1.
  */
 int parser_tend(struct parser *parser);
 

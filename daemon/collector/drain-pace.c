@@ -23,7 +23,8 @@ static int longest_wait_ms(const struct drain_pace *pace, const struct drain_pac
 {
 	uint64_t ms = view->window_us / 1000 / 5;
 
-	if (view->n_samples > pace->n_samples + DRAIN_PACE_SAMPLES * seconds_of(pace))
+	if ((view->n_samples - pace->n_samples) * 1000 >
+	    DRAIN_PACE_SAMPLES * (uint64_t)pace->wait_ms)
 		return DRAIN_PACE_BUSY_MS;
 	ms = MAX(ms, (uint64_t)DRAIN_PACE_SHORT_MS);
 	return (int)MIN(ms, (uint64_t)DRAIN_PACE_MOST_MS);

@@ -17,7 +17,7 @@
 #define DRAIN_PACE_SHORT_MS 1000 /* the most while windows are short */
 #define DRAIN_PACE_MOST_MS  2000
 #define DRAIN_PACE_BUSY_MS  500 /* the most while CPUs are busy */
-#define DRAIN_PACE_SAMPLES  50  /* in a second or less, more of which are of busy CPUs */
+#define DRAIN_PACE_SAMPLES  50  /* a second, more of which are of busy CPUs */
 #define DRAIN_PACE_TASKS    100 /* events in a second or less, more of which are many */
 #define DRAIN_PACE_TICKS    128 /* entries of a CPU's table that came into use, likewise */
 

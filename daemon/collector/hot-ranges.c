@@ -53,7 +53,8 @@ static bool make_range(const struct process_context *process, const struct hot_p
 	return true;
 }
 
-/* The ranges of a process, or none of them; returns how many places it has. */
+/* The ranges of a process, unless it is gone: of the objects that it maps. How many places it has.
+ */
 static size_t add_process(struct ticks_hot *to, struct processes *processes,
 			  const struct hot_place *places, size_t n_places)
 {
@@ -62,8 +63,7 @@ static size_t add_process(struct ticks_hot *to, struct processes *processes,
 	size_t k = 0;
 
 	for (; k < n_places && places[k].pid == places[0].pid; k++)
-		known = known && make_range(process, &places[k], &to->ranges[to->n + k]);
-	to->n += known ? k : 0;
+		to->n += known && make_range(process, &places[k], &to->ranges[to->n]);
 	return k;
 }
 

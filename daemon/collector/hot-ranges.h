@@ -23,7 +23,7 @@ void hot_ranges_done(struct hot_ranges *hot);
 void hot_ranges_rank(struct hot_ranges *hot, const struct profile *profile, double share);
 
 /*
- * Tells a ranking that is new. Processes that are gone, or map one of their objects no more, are
- * left out, as if they had not been ranked. @ticks is NULL if there are none.
+ * Tells a ranking that is new, without processes that are gone, and functions of objects that are
+ * not mapped any more. @ticks is NULL if there are none.
  */
 void hot_ranges_update(struct hot_ranges *hot, struct ticks *ticks, struct processes *processes);

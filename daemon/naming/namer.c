@@ -264,7 +264,7 @@ static bool has_room(struct namer *namer)
 	return atomic_load(&namer->hurry) || window_queue_has_room(namer->to);
 }
 
-/* Parsers that nobody needs any more end meanwhile. */
+/* Parsers that nobody asks rest meanwhile, and end. */
 static void wait_for_work(struct namer *namer, bool room, bool tables_wait)
 {
 	int tend_ms = parser_tend(namer->parser);

@@ -13,5 +13,8 @@ int budget_init(int fd);
 /* Gives the next work @cpu_us of CPU, and a multiple of that by the clock. */
 void budget_start(uint64_t cpu_us);
 
+/* Does @work, whose time is no file's. */
+void budget_exclude(void (*work)(void));
+
 /* The CPU that is left. */
 uint64_t budget_stop(void);

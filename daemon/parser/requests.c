@@ -309,7 +309,7 @@ static bool is_told(struct server *server, struct request *request)
 		rest = message_read(&request->reader, 1, sizeof(*rest));
 		if (rest && rest->cpu_us > 0)
 			files_renew_budgets(&server->files, rest->cpu_us);
-		idle_memory_release();
+		budget_exclude(idle_memory_release);
 		return true;
 	default:
 		return false;

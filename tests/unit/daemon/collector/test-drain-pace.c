@@ -93,9 +93,9 @@ static void busy_cpus_are_drained_twice_a_second(void **state)
 	view.n_samples += 2 * DRAIN_PACE_SAMPLES + 1;
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(drain_pace_next(&pace, &view), DRAIN_PACE_BUSY_MS);
-		view.n_samples += DRAIN_PACE_SAMPLES + 1;
+		view.n_samples += DRAIN_PACE_SAMPLES / 2 + 1; /* in half a second */
 	}
-	view.n_samples -= DRAIN_PACE_SAMPLES + 1;
+	view.n_samples--;
 	assert_int_equal(drain_pace_next(&pace, &view), 2 * DRAIN_PACE_BUSY_MS);
 }
 
