@@ -124,7 +124,7 @@ struct bpf_tick {
 	__u64 weight; /* the sum of their periods */
 };
 
-#define BPF_MAX_HOT        512 /* ranges in each half of a CPU's table, but for one; a power of two */
+#define BPF_MAX_HOT        512 /* ranges in each half of a table, but for one; a power of two */
 #define BPF_COLD_ONE_IN    8   /* of the samples that would be captured if they were hot */
 #define BPF_MAX_COLD_USERS 8   /* in each half, whose processes without any range are cold */
 

@@ -42,14 +42,19 @@ void parser_prepare(struct parser *parser, uint32_t owner)
 	connections_prepare(&parser->connections, owner);
 }
 
+static struct channel_message rest_message(struct message_rest *rest)
+{
+	return (struct channel_message){
+		.type = PARSER_REST,
+		.bytes = rest,
+		.n_bytes = sizeof(*rest),
+	};
+}
+
 void parser_rest(struct parser *parser)
 {
-	struct message_rest m = { .cpu_us = parser->cpu_us };
-	const struct channel_message message = {
-		.type = PARSER_REST,
-		.bytes = &m,
-		.n_bytes = sizeof(m),
-	};
+	struct message_rest rest = { .cpu_us = parser->cpu_us };
+	const struct channel_message message = rest_message(&rest);
 
 	connections_close_old(&parser->connections, OLD_NS);
 	connections_rest(&parser->connections, &message);
@@ -57,12 +62,8 @@ void parser_rest(struct parser *parser)
 
 int parser_tend(struct parser *parser)
 {
-	struct message_rest m = { .cpu_us = 0 };
-	const struct channel_message message = {
-		.type = PARSER_REST,
-		.bytes = &m,
-		.n_bytes = sizeof(m),
-	};
+	struct message_rest rest = { .cpu_us = 0 };
+	const struct channel_message message = rest_message(&rest);
 	struct connections *c = &parser->connections;
 	uint64_t next_ns = connections_close_idle(c, parser->idle_ns);
 

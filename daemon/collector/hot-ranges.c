@@ -53,8 +53,8 @@ static bool make_range(const struct process_context *process, const struct hot_p
 	return true;
 }
 
-/* The ranges of a process, unless it is gone: of the objects that it maps. How many places it has.
- */
+/* Adds the ranges of a process, in the objects that it maps; none if it is gone. Returns how many
+ * places it has. */
 static size_t add_process(struct ticks_hot *to, struct processes *processes,
 			  const struct hot_place *places, size_t n_places)
 {

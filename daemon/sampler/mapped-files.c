@@ -14,8 +14,8 @@
 #include "common/util/clock.h"
 
 #define SHARES    1024
-#define RECENT    1024 /* files put lately, */
-#define WAYS      4    /* neighbouring places at which a file may be */
+#define RECENT    1024 /* files put lately */
+#define WAYS      4    /* neighbouring places; a file is at one */
 #define AGAIN_US  100000
 #define FORGET_US 120000000 /* after that a file is new again: it may have been closed */
 #define TELL_OF   32        /* at least */
