@@ -265,6 +265,23 @@ static Elf_Data *section_data(struct elf_image *image, size_t section,
 	return data && data->d_buf ? data : NULL;
 }
 
+bool elf_image_swap(struct elf_image *image, size_t a, size_t b)
+{
+	Elf_Scn *first = elf_getscn(image->elf, a), *second = elf_getscn(image->elf, b);
+	struct elf_section section = image->sections[a];
+	GElf_Shdr x, y;
+
+	if (!gelf_getshdr(first, &x) || !gelf_getshdr(second, &y) || !gelf_update_shdr(first, &y))
+		return false;
+	if (!gelf_update_shdr(second, &x)) {
+		gelf_update_shdr(first, &x);
+		return false;
+	}
+	image->sections[a] = image->sections[b];
+	image->sections[b] = section;
+	return true;
+}
+
 const uint8_t *elf_image_bytes(struct elf_image *image, size_t section, size_t *ret_n)
 {
 	const Elf_Data *data = section_data(image, section, elf_rawdata);

@@ -68,6 +68,12 @@ DEFINE_CLEANUP(struct elf_image *, elf_image_free);
 size_t elf_image_find_name(const struct elf_image *image, const char *name);
 size_t elf_image_find_type(const struct elf_image *image, uint32_t type);
 
+/*
+ * Lets two sections change places, for this process; those that link to them still link to the
+ * place. Before their bytes are asked for. False, and nothing has changed, if it cannot be done.
+ */
+bool elf_image_swap(struct elf_image *image, size_t a, size_t b);
+
 /* The bytes of a section, borrowed from the image; NULL if it has none in the file. */
 const uint8_t *elf_image_bytes(struct elf_image *image, size_t section, size_t *ret_n);
 

@@ -204,8 +204,6 @@ int elf_symbols_read(struct elf_file *file, elf_debug_opener open_debug, void *u
 		r = symbol_table_finalize(file->symbols);
 	if (!r)
 		r = elf_stubs_add(file);
-	if (!r)
-		r = symbol_table_pack(file->symbols);
-	file->image = elf_image_free(file->image);
-	return r;
+	file->image = elf_image_free(file->image); /* it has the names, too */
+	return r ? r : symbol_table_pack(file->symbols);
 }

@@ -25,6 +25,7 @@ struct unwind_cfi {
 	Elf_Data section;
 	uint64_t address; /* of the section */
 	bool eh;          /* it is .eh_frame */
+	bool searchable;  /* .eh_frame_hdr says where each entry is */
 	Dwarf_Off cie;    /* the one that @encoding is of */
 	uint8_t encoding; /* of addresses, DW_EH_PE_* */
 };
@@ -47,8 +48,24 @@ static bool find_section(struct unwind_cfi *cfi, struct elf_image *image, const 
 	return true;
 }
 
+/*
+ * libdw searches .eh_frame_hdr only if the section comes before .eh_frame, and else reads all
+ * entries up to the one it needs. Some linkers put it behind: then the two change places, before
+ * the bytes of either are read. Whether there is one.
+ */
+static bool put_header_first(struct elf_image *image)
+{
+	size_t header = elf_image_find_name(image, ".eh_frame_hdr");
+	size_t frame = elf_image_find_name(image, ".eh_frame");
+
+	if (header == 0 || frame == 0 || header < frame)
+		return header > 0;
+	return elf_image_swap(image, frame, header);
+}
+
 static int open_section(struct unwind_cfi *cfi, struct elf_image *image)
 {
+	cfi->searchable = put_header_first(image);
 	cfi->eh = find_section(cfi, image, ".eh_frame");
 	if (cfi->eh) {
 		cfi->cfi = dwarf_getcfi_elf(cfi->elf);
@@ -91,6 +108,16 @@ struct unwind_cfi *unwind_cfi_free(struct unwind_cfi *cfi)
 		dwarf_cfi_end(cfi->cfi);
 	free(cfi);
 	return NULL;
+}
+
+void unwind_cfi_forget(struct unwind_cfi *cfi)
+{
+	Dwarf_CFI *again = cfi->searchable ? dwarf_getcfi_elf(cfi->elf) : NULL;
+
+	if (!again)
+		return;
+	dwarf_cfi_end(cfi->cfi);
+	cfi->cfi = again;
 }
 
 /* The size of an address with an encoding; 0 for one of variable or unknown size. */

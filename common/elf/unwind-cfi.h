@@ -16,6 +16,9 @@ int unwind_cfi_open(struct unwind_cfi **ret, struct elf_image *image);
 struct unwind_cfi *unwind_cfi_free(struct unwind_cfi *cfi);
 DEFINE_CLEANUP(struct unwind_cfi *, unwind_cfi_free);
 
+/* Gives back what it remembers of entries, where it finds them again without a search. */
+void unwind_cfi_forget(struct unwind_cfi *cfi);
+
 struct unwind_entry {
 	uint64_t start, end; /* addresses; start < end */
 	uint64_t n_bytes;    /* of its instructions */

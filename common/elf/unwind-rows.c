@@ -42,6 +42,9 @@
 #define BYTE_CPU_US  4      /* and more for each byte of instructions, */
 #define ENTRY_CPU_US 64     /* and each entry */
 
+/* What libdw remembers of each entry, 100 bytes and more, is dropped after this number of them. */
+#define REMEMBERED_ENTRIES 512
+
 #define MAX_SECTIONS   64
 #define MAX_CODE_READ  64 /* pieces of code without entries */
 #define MIN_CODE_BYTES 64 /* less is padding, unless it is a section */
@@ -51,9 +54,9 @@
 
 /* The code of an entry, by offsets in the file. */
 struct span {
-	uint64_t start, end;
+	uint32_t start, end;
 	uint64_t address; /* of the start */
-	uint64_t n_bytes; /* of its instructions */
+	uint32_t n_bytes; /* of its instructions */
 	bool is_first;    /* it has no caller: its entry does not matter */
 };
 
@@ -87,11 +90,18 @@ struct rows {
 	uint64_t read_us;  /* the time at which it was read */
 };
 
+/* What only those who make rows need. */
+static void forget_entries(struct rows *rows)
+{
+	rows->cfi = unwind_cfi_free(rows->cfi);
+	free(rows->spans);
+	rows->spans = NULL;
+}
+
 static void rows_done(struct rows *rows)
 {
-	unwind_cfi_free(rows->cfi);
+	forget_entries(rows);
 	disassembler_free(rows->disassembler);
-	free(rows->spans);
 	free(rows->starts);
 	free(rows->ids);
 	free(rows->rules);
@@ -119,10 +129,10 @@ static int on_entry(const struct unwind_entry *entry, void *userdata)
 		return -ENOMEM;
 	rows->may_us += BYTE_CPU_US * entry->n_bytes + ENTRY_CPU_US;
 	rows->spans[rows->n_spans++] = (struct span){
-		.start = offset,
-		.end = offset + size,
+		.start = (uint32_t)offset,
+		.end = (uint32_t)(offset + size),
 		.address = entry->start,
-		.n_bytes = entry->n_bytes,
+		.n_bytes = (uint32_t)MIN(entry->n_bytes, (uint64_t)UINT32_MAX),
 	};
 	return 0;
 }
@@ -146,8 +156,8 @@ static int add_go_code(struct rows *rows)
 		if (ARRAY_RESERVE(&rows->spans, &rows->cap_spans, rows->n_spans + 1) < 0)
 			return -ENOMEM;
 		rows->spans[rows->n_spans++] = (struct span){
-			.start = offset,
-			.end = offset + (go.first[i].end - go.first[i].start),
+			.start = (uint32_t)offset,
+			.end = (uint32_t)(offset + (go.first[i].end - go.first[i].start)),
 			.is_first = true,
 		};
 	}
@@ -218,7 +228,7 @@ static int add_row(struct rows *rows, uint64_t start, uint16_t id)
 /* Whether there is work left for another row of an entry. */
 static bool may_ask(struct rows *rows, const struct span *span, uint64_t *entry_work)
 {
-	uint64_t work = span->n_bytes + CALL_WORK;
+	uint64_t work = (uint64_t)span->n_bytes + CALL_WORK;
 
 	rows->work += work;
 	*entry_work += work;
@@ -411,6 +421,8 @@ static int add_spans(struct rows *rows)
 	for (size_t i = 0; i < rows->n_spans && r >= 0; i++) {
 		const struct span *span = &rows->spans[i];
 
+		if (i % REMEMBERED_ENTRIES == REMEMBERED_ENTRIES - 1 && rows->cfi)
+			unwind_cfi_forget(rows->cfi);
 		if (span->start < done)
 			continue;
 		if (span->start > done)
@@ -428,7 +440,7 @@ int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct 
 	_cleanup_(rows_done) struct rows rows = { .image = image,
 						  .loads = loads,
 						  .may_us = MIN_CPU_US };
-	struct unwind_table table;
+	struct unwind_rows made;
 	uint16_t id;
 	int r;
 
@@ -451,13 +463,14 @@ int unwind_rows_read(struct elf_image *image, const struct loads *loads, struct 
 		return -ENODATA;
 	if (r < 0 || rows.n == 0)
 		return r < 0 ? r : -ENODATA;
-	table = (struct unwind_table){
+	forget_entries(&rows);
+	made = (struct unwind_rows){
 		.machine = image->machine,
 		.starts = rows.starts,
 		.rule_ids = rows.ids,
-		.n_rows = rows.n,
+		.n = rows.n,
 		.rules = rows.rules,
 		.n_rules = rows.n_rules,
 	};
-	return unwind_table_copy(ret, &table);
+	return unwind_table_pack(ret, &made);
 }

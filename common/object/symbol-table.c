@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/object/name-pages.h"
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 #include "common/util/compare.h"
@@ -48,8 +49,8 @@ struct symbol_table {
 	uint32_t *sizes;
 	uint32_t *outer; /* NULL if no symbol is inside of another */
 	symbol_demangler demangler;
-	char **names;      /* demangled, on demand */
-	uint32_t *buckets; /* the first symbol of each; one more for the end */
+	struct name_pages *names; /* demangled, on demand */
+	uint32_t *buckets;        /* the first symbol of each; one more for the end */
 	size_t n_buckets;
 	unsigned int shift; /* a bucket has 1 << shift offsets */
 	size_t n_finalized;
@@ -84,15 +85,12 @@ int symbol_table_new(struct symbol_table **ret)
 
 static void drop_index(struct symbol_table *t)
 {
-	for (size_t i = 0; t->names && i < t->n_finalized; i++)
-		free(t->names[i]);
+	t->names = name_pages_free(t->names);
 	free(t->buckets);
-	free(t->names);
 	free(t->outer);
 	free(t->sizes);
 	free(t->starts);
 	t->buckets = NULL;
-	t->names = NULL;
 	t->outer = NULL;
 	t->sizes = NULL;
 	t->starts = NULL;
@@ -284,7 +282,7 @@ static int allocate_index(struct symbol_table *t)
 	t->starts = calloc(t->n, sizeof(*t->starts));
 	t->sizes = calloc(t->n, sizeof(*t->sizes));
 	t->outer = calloc(t->n, sizeof(*t->outer));
-	t->names = calloc(t->n, sizeof(*t->names));
+	t->names = name_pages_new(t->n);
 	if (t->starts && t->sizes && t->outer && t->names)
 		return 0;
 	drop_index(t);
@@ -494,7 +492,9 @@ const char *symbol_table_name(struct symbol_table *t, size_t i)
 {
 	const struct symbol_entry e = symbol_table_get(t, i);
 
-	if (!t->names[i] && t->demangler(&t->names[i], e.name, SIZE_MAX, e.stub ? "@plt" : "") < 0)
+	char **name = name_pages_at(t->names, i);
+
+	if (name && !*name && t->demangler(name, e.name, SIZE_MAX, e.stub ? "@plt" : "") < 0)
 		return NULL;
-	return t->names[i];
+	return name ? *name : NULL;
 }

@@ -342,10 +342,11 @@ int answers_read_unwind(struct message_reader *reader, struct unwind_table *ret)
 	table.machine = m->machine;
 	table.n_rules = m->n_rules;
 	table.n_rows = m->n_rows;
+	table.n_bytes = m->n_bytes;
 	table.rules = message_read(reader, m->n_rules, sizeof(*table.rules));
-	table.starts = message_read(reader, m->n_rows, sizeof(*table.starts));
-	table.rule_ids = message_read(reader, m->n_rows, sizeof(*table.rule_ids));
-	if (!table.rules || !table.starts || !table.rule_ids || !unwind_table_is_valid(&table))
+	table.parts = message_read(reader, unwind_table_n_parts(m->n_rows), sizeof(*table.parts));
+	table.bytes = message_read(reader, m->n_bytes, 1);
+	if (!table.rules || !table.parts || !table.bytes || !unwind_table_is_valid(&table))
 		return -EBADMSG;
 	return unwind_table_copy(ret, &table);
 }

@@ -41,7 +41,7 @@ enum message_type {
 	PARSER_CODE,        /* message_code -> bytes */
 	PARSER_DISASSEMBLE, /* message_disassemble, pieces, bytes -> message_rows, ... */
 	PARSER_DEMANGLE,    /* message_names, text -> text */
-	PARSER_UNWIND,      /* message_unwind -> message_unwind_table, rules, starts, rule ids */
+	PARSER_UNWIND,      /* message_unwind -> message_unwind_table, rules, parts, bytes */
 	PARSER_DATA,        /* message_data, addresses -> message_rows, data, text */
 	PARSER_REST,        /* message_rest: nothing is asked for a while */
 	PARSER_LAST_WORDS,  /* an enum message_reason */
@@ -179,7 +179,7 @@ struct message_unwind_table {
 	uint16_t unused;
 	uint32_t n_rules; /* struct unwind_rule */
 	uint32_t n_rows;  /* 0: the file has none */
-	uint32_t unused_too;
+	uint32_t n_bytes; /* of packed rows */
 };
 
 struct message_data {

@@ -17,7 +17,7 @@
 #include "common/util/array.h"
 #include "common/util/cleanup.h"
 
-#define ROWS_BEFORE_MERGE ((size_t)16384)
+#define ROWS_BEFORE_MERGE ((size_t)4096)
 
 /* Of a place of stacks: what its frames are counted as. */
 struct counted {

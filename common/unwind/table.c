@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/util/macro.h"
-
-#define ROWS_A_PART 16
-
 static bool is_register(int32_t number)
 {
 	return number >= 0 && number < UNWIND_N_REGISTERS;
@@ -25,59 +21,111 @@ static bool rule_is_valid(const struct unwind_rule *rule)
 		(is_register(rule->fp_offset) && is_register(rule->ra_offset)));
 }
 
+/* The rows of a part; the bytes of a part that is not valid may be none. */
+static struct packed_rows rows_of(const struct unwind_table *table, size_t part)
+{
+	bool last = part + 1 == unwind_table_n_parts(table->n_rows);
+
+	return (struct packed_rows){
+		.at = table->bytes + table->parts[part].at,
+		.end = table->bytes + (last ? table->n_bytes : table->parts[part + 1].at),
+		.start = table->parts[part].start,
+	};
+}
+
+/* Whether parts follow each other without a gap in the bytes. */
+static bool parts_are_valid(const struct unwind_table *table)
+{
+	size_t n = unwind_table_n_parts(table->n_rows), at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (table->parts[i].at < at || table->parts[i].at > table->n_bytes)
+			return false;
+		at = table->parts[i].at;
+	}
+	return n == 0 ? table->n_bytes == 0 : table->parts[0].at == 0;
+}
+
+/* Whether the rows of a part ascend from @at on, which becomes one more than the last. */
+static bool part_is_valid(const struct unwind_table *table, size_t part, uint64_t *at)
+{
+	struct packed_rows rows = rows_of(table, part);
+	size_t first = part * UNWIND_PART_ROWS;
+	struct unwind_row row;
+
+	for (size_t i = first; i < table->n_rows && i < first + UNWIND_PART_ROWS; i++) {
+		if (!packed_rows_next(&rows, &row) || row.start < *at ||
+		    (row.rule_id & ~UNWIND_FUNCTION) >= table->n_rules)
+			return false;
+		*at = (uint64_t)row.start + 1;
+	}
+	return rows.at == rows.end;
+}
+
 bool unwind_table_is_valid(const struct unwind_table *table)
 {
+	uint64_t at = 0;
+
 	if (table->machine != EM_X86_64 && table->machine != EM_AARCH64)
-		return table->n_rows == 0 && table->n_rules == 0;
-	if (table->n_rules > UNWIND_MAX_RULES)
+		return table->n_rows == 0 && table->n_rules == 0 && table->n_bytes == 0;
+	if (table->n_rules > UNWIND_MAX_RULES || !parts_are_valid(table))
 		return false;
 	for (size_t i = 0; i < table->n_rules; i++)
 		if (!rule_is_valid(&table->rules[i]))
 			return false;
-	for (size_t i = 0; i < table->n_rows; i++) {
-		if (i > 0 && table->starts[i] <= table->starts[i - 1])
+	for (size_t i = 0; i < unwind_table_n_parts(table->n_rows); i++)
+		if (!part_is_valid(table, i, &at))
 			return false;
-		if ((table->rule_ids[i] & ~UNWIND_FUNCTION) >= table->n_rules)
-			return false;
-	}
 	return true;
 }
 
-/* The rows among which the one at @offset is: from *@ret_first on, @ret_n of them. */
-static void narrow(const struct unwind_table *table, uint64_t offset, size_t *ret_first,
-		   size_t *ret_n)
+/* The last part that starts at @offset or before; there is one. */
+static size_t find_part(const struct unwind_table *table, uint64_t offset)
 {
-	size_t part;
+	size_t first = 0, n = unwind_table_n_parts(table->n_rows);
 
-	*ret_first = 0;
-	*ret_n = table->n_rows;
-	if (!table->index || offset < table->starts[0])
-		return;
-	part = MIN((offset - table->starts[0]) >> table->index_shift, table->n_index - 2);
-	*ret_first = table->index[part];
-	*ret_n = table->index[part + 1] + 1 - *ret_first;
-}
-
-/* The number of rows that start at @offset or before. */
-static size_t count_until(const struct unwind_table *table, uint64_t offset)
-{
-	const uint32_t *starts = table->starts;
-	size_t first, n;
-
-	narrow(table, offset, &first, &n);
 	/* one comparison a step, which compilers turn into a conditional move */
 	while (n > 1) {
 		size_t half = n / 2;
 
-		first = starts[first + half] <= offset ? first + half : first;
+		first = table->parts[first + half].start <= offset ? first + half : first;
 		n -= half;
 	}
-	return n && starts[first] <= offset ? first + 1 : 0;
+	return first;
 }
 
-static const struct unwind_rule *rule_of_row(const struct unwind_table *table, size_t row)
+/* The number of rows that start at @offset or before, and the last of them. */
+static size_t count_until(const struct unwind_table *table, uint64_t offset, struct unwind_row *ret)
 {
-	return &table->rules[table->rule_ids[row] & ~UNWIND_FUNCTION];
+	struct packed_rows rows;
+	struct unwind_row next;
+	size_t part, n = 0;
+
+	if (table->n_rows == 0 || table->parts[0].start > offset)
+		return 0;
+	part = find_part(table, offset);
+	rows = rows_of(table, part);
+	while (packed_rows_next(&rows, &next) && next.start <= offset) {
+		*ret = next;
+		n++;
+	}
+	return part * UNWIND_PART_ROWS + n;
+}
+
+struct unwind_row unwind_table_row(const struct unwind_table *table, size_t i)
+{
+	struct packed_rows rows = rows_of(table, i / UNWIND_PART_ROWS);
+	struct unwind_row row = {};
+
+	for (size_t n = 0; n <= i % UNWIND_PART_ROWS; n++)
+		packed_rows_next(&rows, &row);
+	return row;
+}
+
+static const struct unwind_rule *rule_of_row(const struct unwind_table *table,
+					     const struct unwind_row *row)
+{
+	return &table->rules[row->rule_id & ~UNWIND_FUNCTION];
 }
 
 static bool says_nothing(const struct unwind_rule *rule)
@@ -88,84 +136,54 @@ static bool says_nothing(const struct unwind_rule *rule)
 const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t offset)
 {
 	const struct unwind_rule *rule;
-	size_t n = count_until(table, offset);
+	struct unwind_row row;
 
-	if (n == 0)
+	if (count_until(table, offset, &row) == 0)
 		return NULL;
-	rule = rule_of_row(table, n - 1);
+	rule = rule_of_row(table, &row);
 	return says_nothing(rule) ? NULL : rule;
 }
 
 bool unwind_table_is_other_code(const struct unwind_table *table, uint64_t offset)
 {
-	size_t n = count_until(table, offset);
-	uint8_t cfa = n > 0 ? rule_of_row(table, n - 1)->cfa : (uint8_t)UNWIND_CFA_N;
+	struct unwind_row row;
+	size_t n = count_until(table, offset, &row);
+	uint8_t cfa = n > 0 ? rule_of_row(table, &row)->cfa : (uint8_t)UNWIND_CFA_N;
 
 	return cfa == UNWIND_CFA_POINTER ||
 	       (cfa == UNWIND_CFA_NONE && n < table->n_rows &&
-		table->starts[n] - table->starts[n - 1] >= UNWIND_OTHER_CODE);
+		unwind_table_row(table, n).start - row.start >= UNWIND_OTHER_CODE);
 }
 
 bool unwind_table_function(const struct unwind_table *table, uint64_t offset, uint64_t *ret_start,
 			   uint64_t *ret_end)
 {
-	size_t n = count_until(table, offset), first, end;
+	struct unwind_row row;
+	size_t n = count_until(table, offset, &row), first, end;
 
-	for (first = n; first > 0 && !(table->rule_ids[first - 1] & UNWIND_FUNCTION); first--)
-		if (says_nothing(rule_of_row(table, first - 1)))
+	for (first = n; first > 0; first--) {
+		row = unwind_table_row(table, first - 1);
+		if (row.rule_id & UNWIND_FUNCTION)
+			break;
+		if (says_nothing(rule_of_row(table, &row)))
 			return false;
+	}
 	if (first == 0)
 		return false;
-	for (end = n; end < table->n_rows && !(table->rule_ids[end] & UNWIND_FUNCTION); end++)
-		if (says_nothing(rule_of_row(table, end)))
+	*ret_start = row.start;
+	for (end = n; end < table->n_rows; end++) {
+		row = unwind_table_row(table, end);
+		if (row.rule_id & UNWIND_FUNCTION || says_nothing(rule_of_row(table, &row)))
 			break;
-	if (end == table->n_rows)
-		return false;
-	*ret_start = table->starts[first - 1];
-	*ret_end = table->starts[end];
-	return true;
-}
-
-static void *copy_array(void *to, const void *from, size_t n)
-{
-	if (n > 0)
-		memcpy(to, from, n);
-	return to;
+	}
+	*ret_end = row.start;
+	return end < table->n_rows;
 }
 
 size_t unwind_table_bytes(const struct unwind_table *table)
 {
-	return table->n_rows * (sizeof(*table->starts) + sizeof(*table->rule_ids)) +
-	       table->n_rules * sizeof(*table->rules) + table->n_index * sizeof(*table->index);
-}
-
-/* Parts are as small as the number of rows permits. */
-static void choose_parts(struct unwind_table *table)
-{
-	uint32_t size;
-
-	table->index = NULL;
-	table->n_index = 0;
-	table->index_shift = 0;
-	if (table->n_rows < 2 * ROWS_A_PART)
-		return;
-	size = table->starts[table->n_rows - 1] - table->starts[0];
-	while (size >> table->index_shift >= table->n_rows / ROWS_A_PART)
-		table->index_shift++;
-	table->n_index = (size >> table->index_shift) + 2;
-}
-
-static void fill_index(const struct unwind_table *table, uint32_t *index)
-{
-	size_t row = 0;
-
-	for (size_t i = 0; i < table->n_index; i++) {
-		uint64_t start = table->starts[0] + ((uint64_t)i << table->index_shift);
-
-		while (row + 1 < table->n_rows && table->starts[row + 1] <= start)
-			row++;
-		index[i] = (uint32_t)row;
-	}
+	return table->n_rules * sizeof(*table->rules) +
+	       unwind_table_n_parts(table->n_rows) * sizeof(*table->parts) + table->n_bytes;
 }
 
 /* The memory of a table's arrays, which tables may share. */
@@ -174,31 +192,87 @@ struct block {
 	uint8_t bytes[];
 };
 
-int unwind_table_copy(struct unwind_table *ret, const struct unwind_table *table)
-{
-	size_t n_rules = table->n_rules * sizeof(*table->rules);
-	size_t n_starts = table->n_rows * sizeof(*table->starts);
-	size_t n_ids = table->n_rows * sizeof(*table->rule_ids);
-	struct unwind_table copy = *table;
-	struct block *block;
-	uint8_t *to;
+/* The arrays of @table, to be filled. */
+struct arrays {
+	struct unwind_rule *rules;
+	struct unwind_part *parts;
+	uint8_t *bytes;
+};
 
-	choose_parts(&copy);
-	block = malloc(sizeof(*block) + unwind_table_bytes(&copy));
+/* Makes room for as much as @table says. 0 or -ENOMEM. */
+static int make_room(struct unwind_table *table, struct arrays *ret)
+{
+	struct block *block = malloc(sizeof(*block) + unwind_table_bytes(table));
+
 	if (!block)
 		return -ENOMEM;
 	block->n_users = 1;
-	to = block->bytes;
-	copy.memory = block;
-	copy.rules = copy_array(to, table->rules, n_rules);
-	copy.starts = copy_array(to += n_rules, table->starts, n_starts);
-	to += n_starts;
-	if (copy.n_index > 0) {
-		copy.index = (const uint32_t *)to;
-		fill_index(&copy, (uint32_t *)to);
-		to += copy.n_index * sizeof(*copy.index);
+	table->memory = block;
+	table->rules = ret->rules = (struct unwind_rule *)block->bytes;
+	table->parts = ret->parts = (struct unwind_part *)(ret->rules + table->n_rules);
+	table->bytes = ret->bytes = (uint8_t *)(ret->parts + unwind_table_n_parts(table->n_rows));
+	return 0;
+}
+
+static void copy_array(void *to, const void *from, size_t n)
+{
+	if (n > 0)
+		memcpy(to, from, n);
+}
+
+/* The first row of a part has no distance. */
+static size_t pack_row(const struct unwind_rows *rows, size_t i, uint8_t *to)
+{
+	uint32_t distance = i % UNWIND_PART_ROWS > 0 ? rows->starts[i] - rows->starts[i - 1] : 0;
+
+	return packed_rows_write(to, distance, rows->rule_ids[i]);
+}
+
+static size_t count_bytes(const struct unwind_rows *rows)
+{
+	uint8_t row[PACKED_ROW_MAX_BYTES];
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		n += pack_row(rows, i, row);
+	return n;
+}
+
+int unwind_table_pack(struct unwind_table *ret, const struct unwind_rows *rows)
+{
+	struct unwind_table table = {
+		.machine = rows->machine,
+		.n_rows = rows->n,
+		.n_rules = rows->n_rules,
+		.n_bytes = count_bytes(rows),
+	};
+	struct arrays arrays;
+	size_t at = 0;
+
+	if (make_room(&table, &arrays) < 0)
+		return -ENOMEM;
+	copy_array(arrays.rules, rows->rules, rows->n_rules * sizeof(*rows->rules));
+	for (size_t i = 0; i < rows->n; i++) {
+		if (i % UNWIND_PART_ROWS == 0)
+			arrays.parts[i / UNWIND_PART_ROWS] =
+				(struct unwind_part){ rows->starts[i], (uint32_t)at };
+		at += pack_row(rows, i, arrays.bytes + at);
 	}
-	copy.rule_ids = copy_array(to, table->rule_ids, n_ids);
+	*ret = table;
+	return 0;
+}
+
+int unwind_table_copy(struct unwind_table *ret, const struct unwind_table *table)
+{
+	size_t n_parts = unwind_table_n_parts(table->n_rows);
+	struct unwind_table copy = *table;
+	struct arrays arrays;
+
+	if (make_room(&copy, &arrays) < 0)
+		return -ENOMEM;
+	copy_array(arrays.rules, table->rules, table->n_rules * sizeof(*table->rules));
+	copy_array(arrays.parts, table->parts, n_parts * sizeof(*table->parts));
+	copy_array(arrays.bytes, table->bytes, table->n_bytes);
 	*ret = copy;
 	return 0;
 }

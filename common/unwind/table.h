@@ -3,12 +3,10 @@
  * How to find the caller's frame, for each address of one object's code.
  *
  * A table has rows, sorted by offset in the file. A row lasts until the next one, and names a rule.
- * An object has few distinct rules, so a row takes 6 bytes. Code that nothing is known of has the
- * rule UNWIND_CFA_NONE.
- *
- * A large table has an index, so that a search touches few lines of the cache: the code is divided
- * into parts of one size, of 16 rows or more in the mean, and the index has the row at the start of
- * each. It adds at most 4 % to the table.
+ * An object has few distinct rules, and rows are close together, so they are packed: a part of
+ * UNWIND_PART_ROWS of them has the offset of its first row, and the others follow as bytes, see
+ * packed-rows.h. A row takes 3 bytes in the mean. Code that nothing is known of has the rule
+ * UNWIND_CFA_NONE.
  *
  * The frame of a function begins at its CFA (canonical frame address): what the stack pointer was
  * before the call. Registers have the numbers of DWARF. x86-64 and AArch64.
@@ -18,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "common/unwind/packed-rows.h"
 
 /* The DWARF numbers of registers. */
 #define UNWIND_X86_BX 3
@@ -75,28 +75,55 @@ struct unwind_rule {
 };
 
 /* Another number, whenever tables, what they mean, or their files change. */
-#define UNWIND_TABLE_FORMAT 5
+#define UNWIND_TABLE_FORMAT 6
 
 #define UNWIND_MAX_RULES 0x8000u
-#define UNWIND_FUNCTION  0x8000u /* of a row's rule: a function, or a part of one, starts here */
 
-struct unwind_table {
+/* Rows that are not packed. */
+struct unwind_rows {
 	uint16_t machine;         /* one of EM_* in elf.h */
 	const uint32_t *starts;   /* ascending */
-	const uint16_t *rule_ids; /* an index of rules; UNWIND_FUNCTION may be set */
+	const uint16_t *rule_ids; /* as those of struct unwind_row */
+	size_t n;
+	const struct unwind_rule *rules;
+	size_t n_rules;
+};
+
+#define UNWIND_PART_ROWS 16
+
+/* UNWIND_PART_ROWS rows; the last one may have fewer. */
+struct unwind_part {
+	uint32_t start; /* of the first row */
+	uint32_t at;    /* its bytes */
+};
+
+struct unwind_table {
+	uint16_t machine;
 	size_t n_rows;
 	const struct unwind_rule *rules;
 	size_t n_rules;
-	/* Row index[i] is at starts[0] + (i << index_shift). NULL: a search begins with all rows.
-	 * Made by unwind_table_copy(). */
-	const uint32_t *index;
-	size_t n_index; /* one more than there are parts: the last one has the last row */
-	uint8_t index_shift;
-	void *memory; /* of all arrays */
+	const struct unwind_part *parts; /* see unwind_table_n_parts() */
+	const uint8_t *bytes;
+	size_t n_bytes;
+	void *memory; /* of all arrays; NULL: they are borrowed */
 };
 
-/* Whether the table is sorted and all its numbers are in bounds. */
+static inline size_t unwind_table_n_parts(size_t n_rows)
+{
+	return (n_rows + UNWIND_PART_ROWS - 1) / UNWIND_PART_ROWS;
+}
+
+/* Packs @rows, which are sorted: 0 and *@ret, for unwind_table_done(); or -ENOMEM. */
+int unwind_table_pack(struct unwind_table *ret, const struct unwind_rows *rows);
+
+/*
+ * Whether the table is sorted and all its numbers are in bounds. All other functions need one that
+ * is.
+ */
 bool unwind_table_is_valid(const struct unwind_table *table);
+
+/* Row @i, which is less than their number. */
+struct unwind_row unwind_table_row(const struct unwind_table *table, size_t i);
 
 /* The rule at @offset of the file; NULL where none is known. */
 const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t offset);
@@ -120,7 +147,7 @@ bool unwind_table_function(const struct unwind_table *table, uint64_t offset, ui
 /* The bytes that it takes. */
 size_t unwind_table_bytes(const struct unwind_table *table);
 
-/* Copies @table, which is sorted, into one block of memory, with an index. 0 or -ENOMEM. */
+/* Copies a table whose arrays are borrowed into memory of its own. 0 or -ENOMEM. */
 int unwind_table_copy(struct unwind_table *ret, const struct unwind_table *table);
 
 /* Another owner of the memory of @table, a copy. Each calls unwind_table_done(), in any thread. */

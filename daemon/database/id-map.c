@@ -107,12 +107,20 @@ void id_map_done(struct id_map *map)
 	free(map->slots);
 }
 
+struct id_map id_map_take(struct id_map *map)
+{
+	struct id_map taken = *map;
+	bool small = map->n < map->n_slots / 8;
+
+	*map = (struct id_map){ .n_next = small ? map->n_slots / 2 : map->n_slots };
+	return taken;
+}
+
 void id_map_clear(struct id_map *map)
 {
-	size_t n_next = map->n < map->n_slots / 8 ? map->n_slots / 2 : map->n_slots;
+	struct id_map taken = id_map_take(map);
 
-	id_map_done(map);
-	*map = (struct id_map){ .n_next = n_next };
+	id_map_done(&taken);
 }
 
 size_t id_map_bytes(const struct id_map *map)

@@ -30,6 +30,8 @@ struct id_map {
 void id_map_done(struct id_map *map);
 /* Forgets all, and gives the memory back. */
 void id_map_clear(struct id_map *map);
+/* Forgets all, too, and gives it to the caller. */
+struct id_map id_map_take(struct id_map *map);
 
 /* Of memory. */
 size_t id_map_bytes(const struct id_map *map);

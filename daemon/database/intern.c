@@ -119,7 +119,7 @@ void store_intern_forget(struct store_intern *intern)
 	recent_ids_clear(&intern->functions);
 }
 
-int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
+static int begin(struct store_intern *intern, int64_t window, int64_t horizon)
 {
 	int64_t last_id = 0;
 	int r = 0;
@@ -141,9 +141,21 @@ int store_intern_begin(struct store_intern *intern, int64_t window, int64_t hori
 	return r;
 }
 
+/*
+ * What the last window did not ask for is forgotten, or else much of the memory would be of rows
+ * that nobody needs. A window that filled a generation has begun one itself.
+ */
+int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
+{
+	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++)
+		if (intern->remembered[i].n_generations == 0)
+			recent_ids_begin_generation(&intern->remembered[i].recent);
+	return begin(intern, window, horizon);
+}
+
 int store_intern_begin_again(struct store_intern *intern, int64_t window, int64_t horizon)
 {
-	int r = store_intern_begin(intern, window, horizon);
+	int r = begin(intern, window, horizon);
 
 	intern->adds_none = true;
 	return r;
@@ -153,7 +165,7 @@ int store_intern_begin_sum(struct store_intern *intern, int64_t newest, int64_t 
 {
 	if (intern->removed)
 		store_intern_forget(intern);
-	return store_intern_begin(intern, newest, horizon);
+	return begin(intern, newest, horizon);
 }
 
 int store_intern_begin_renewal(struct store_intern *intern, int64_t newest, int64_t horizon)
@@ -173,8 +185,13 @@ int store_intern_finish(struct store_intern *intern)
 {
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++)
-		r = bulk_flush(&intern->remembered[i].added);
+	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
+		struct remembered *remembered = &intern->remembered[i];
+
+		r = bulk_flush(&remembered->added);
+		if (remembered->n_generations == 0)
+			recent_ids_forget_older(&remembered->recent);
+	}
 	return r;
 }
 

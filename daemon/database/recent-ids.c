@@ -18,13 +18,15 @@ bool recent_ids_full(const struct recent_ids *recent)
 	return recent->ids.n >= recent->max;
 }
 
-static void begin_generation(struct recent_ids *recent)
+void recent_ids_begin_generation(struct recent_ids *recent)
 {
-	struct id_map ids = recent->ids;
+	id_map_done(&recent->older);
+	recent->older = id_map_take(&recent->ids);
+}
 
+void recent_ids_forget_older(struct recent_ids *recent)
+{
 	id_map_clear(&recent->older);
-	recent->ids = (struct id_map){ .n_next = ids.n_slots };
-	recent->older = ids;
 }
 
 int recent_ids_find(struct recent_ids *recent, struct id_key key, int64_t horizon,
@@ -47,6 +49,6 @@ int recent_ids_find(struct recent_ids *recent, struct id_key key, int64_t horizo
 int recent_ids_put(struct recent_ids *recent, struct id_key key, struct id_value value)
 {
 	if (recent_ids_full(recent))
-		begin_generation(recent);
+		recent_ids_begin_generation(recent);
 	return id_map_put(&recent->ids, key, value);
 }

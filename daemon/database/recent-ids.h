@@ -23,6 +23,10 @@ void recent_ids_clear(struct recent_ids *recent);
 
 /* Whether the next key begins a generation. */
 bool recent_ids_full(const struct recent_ids *recent);
+/* Drops the older generation, and begins one before this one is full. */
+void recent_ids_begin_generation(struct recent_ids *recent);
+/* Drops the older generation alone, as what is needed of it has moved. */
+void recent_ids_forget_older(struct recent_ids *recent);
 
 /*
  * The row of @key and, in its second number, when it was seen, unless that is before @horizon: 1

@@ -8,10 +8,10 @@
 #include "common/util/cleanup.h"
 
 /* Larger blocks are mappings of their own: they would fragment the heap. */
-#define MAPPED_BYTES (1 << 20)
+#define MAPPED_BYTES (256 << 10)
 
 /* Free memory that stays. */
-#define KEPT_BYTES (4 << 20)
+#define KEPT_BYTES (1 << 20)
 
 void heap_set_up(void)
 {

@@ -17,5 +17,5 @@ void heap_set_up(void);
 /* Of this process in memory; 0: that is not known. */
 uint64_t heap_resident_bytes(void);
 
-/* Gives free memory back where it is more than 4 MiB. For one thread, after what took much. */
+/* Gives free memory back where it is more than 1 MiB. For one thread, after what took much. */
 void heap_trim(void);

@@ -34,10 +34,12 @@ int unwind_write(struct file *file, struct message_writer *answer)
 		return r;
 	m.n_rules = (uint32_t)table.n_rules;
 	m.n_rows = (uint32_t)table.n_rows;
+	m.n_bytes = (uint32_t)table.n_bytes;
 	message_write(answer, &m, sizeof(m));
 	message_write(answer, table.rules, table.n_rules * sizeof(*table.rules));
-	message_write(answer, table.starts, table.n_rows * sizeof(*table.starts));
-	message_write(answer, table.rule_ids, table.n_rows * sizeof(*table.rule_ids));
+	message_write(answer, table.parts,
+		      unwind_table_n_parts(table.n_rows) * sizeof(*table.parts));
+	message_write(answer, table.bytes, table.n_bytes);
 	unwind_table_done(&table);
 	return 0;
 }

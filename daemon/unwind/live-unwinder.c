@@ -14,7 +14,7 @@
 #define MAX_FRAMES      127u
 #define MAX_PART        (MAX_FRAMES + 1) /* a part of a call chain, with its PERF_CONTEXT_* */
 #define MAX_KEPT_BYTES  (8u << 20)
-#define MAX_TABLE_BYTES (64u << 20)
+#define MAX_TABLE_BYTES (24u << 20)
 
 struct live_unwinder {
 	struct live_unwinder_settings settings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An unwind table as the bytes of a file: a header, then the rules, starts and numbers of rules, as
- * they are in memory. A file is of one machine and one version of branchd. What is read may be
+ * An unwind table as the bytes of a file: a header, then the rules, parts and packed rows, as they
+ * are in memory. A file is of one machine and one version of branchd. What is read may be
  * damaged: it passes a checksum and the same test as the answer of a parser.
  */
 #pragma once

@@ -14,7 +14,7 @@
 #define CODE       0x1000
 #define CODE_END   0x9000
 #define MAX_RULES  8
-#define MAX_ROWS   16
+#define MAX_ROWS   40
 #define MAX_FRAMES 200
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -100,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct unwind_rule rules[MAX_RULES] = { 0 };
 	uint32_t starts[MAX_ROWS];
 	uint16_t ids[MAX_ROWS];
+	struct unwind_rows rows;
 	struct scene scene;
 	struct shape shape;
 	uint64_t start, end;
@@ -127,18 +128,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		starts[i] = (uint32_t)(CODE + i * (CODE_END - CODE) / MAX_ROWS);
 		ids[i] = (ids[i] & UNWIND_FUNCTION) | ids[i] % (1 + shape.n_rules % MAX_RULES);
 	}
+	rows = (struct unwind_rows){
+		.machine = shape.a64 & 1 ? EM_AARCH64 : EM_X86_64,
+		.starts = starts,
+		.rule_ids = ids,
+		.n = shape.n_rows % (MAX_ROWS + 1),
+		.rules = rules,
+		.n_rules = MAX_RULES,
+	};
 	scene = (struct scene){
-		.table = { .machine = shape.a64 & 1 ? EM_AARCH64 : EM_X86_64,
-			   .starts = starts,
-			   .rule_ids = ids,
-			   .n_rows = shape.n_rows % (MAX_ROWS + 1),
-			   .rules = rules,
-			   .n_rules = MAX_RULES },
 		.code = data,
 		.n_code = size < CALL_SITE_BYTES ? size : CALL_SITE_BYTES,
 		.has_table = shape.has_table & 1,
 		.by_fp = shape.has_table & 2,
 	};
+	if (unwind_table_pack(&scene.table, &rows) < 0)
+		return 0;
 	if (!unwind_table_is_valid(&scene.table))
 		abort();
 	if (unwind_table_function(&scene.table, shape.ip % CODE_END, &start, &end) &&
@@ -148,5 +153,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(stack, data, size);
 	walk(&shape, &scene, stack, size);
 	free(stack);
+	unwind_table_done(&scene.table);
 	return 0;
 }

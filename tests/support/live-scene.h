@@ -188,17 +188,17 @@ static inline struct unwind_table live_scene_make_table(void)
 		{ SP_PLUS(BPF_SAMPLE_MAX_STACK) },
 		{ .cfa = UNWIND_CFA_NONE },
 	};
-	const struct unwind_table table = { .machine = user_registers_own_machine(),
-					    .starts = starts,
-					    .rule_ids = rule_ids,
-					    .n_rows = ARRAY_SIZE(starts),
-					    .rules = rules,
-					    .n_rules = ARRAY_SIZE(rules) };
-	struct unwind_table copy;
+	const struct unwind_rows rows = { .machine = user_registers_own_machine(),
+					  .starts = starts,
+					  .rule_ids = rule_ids,
+					  .n = ARRAY_SIZE(starts),
+					  .rules = rules,
+					  .n_rules = ARRAY_SIZE(rules) };
+	struct unwind_table table;
 
+	assert_int_equal(unwind_table_pack(&table, &rows), 0);
 	assert_true(unwind_table_is_valid(&table));
-	assert_int_equal(unwind_table_copy(&copy, &table), 0);
-	return copy;
+	return table;
 }
 
 /* Answers the next request, which is of that inode. */

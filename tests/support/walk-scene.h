@@ -33,7 +33,8 @@ struct scene {
 	uint32_t starts[MAX_RULES];
 	uint16_t ids[MAX_RULES];
 	uint64_t stack[144];
-	struct unwind_table table;
+	uint16_t machine;          /* 0: EM_X86_64 */
+	struct unwind_table table; /* during a walk */
 	struct unwind_input input;
 	uint64_t no_call; /* an address that follows none */
 	bool no_fp;       /* code without a rule is not walked by the frame pointer */
@@ -60,18 +61,23 @@ static inline enum unwind_call follows_call(uint64_t address, void *userdata)
 
 static inline void walk_at_most(struct scene *scene, uint64_t ip, size_t max)
 {
+	struct unwind_rows rows;
+
 	for (size_t i = 0; i < MAX_RULES; i++) {
 		scene->starts[i] = (uint32_t)(i * PAGE);
 		scene->ids[i] = (uint16_t)i;
 	}
-	if (!scene->table.machine)
-		scene->table.machine = EM_X86_64;
-	scene->table.starts = scene->starts;
-	scene->table.rule_ids = scene->ids;
-	scene->table.rules = scene->rules;
-	scene->table.n_rows = scene->table.n_rules = MAX_RULES;
+	rows = (struct unwind_rows){
+		.machine = scene->machine ?: EM_X86_64,
+		.starts = scene->starts,
+		.rule_ids = scene->ids,
+		.n = MAX_RULES,
+		.rules = scene->rules,
+		.n_rules = MAX_RULES,
+	};
+	assert_int_equal(unwind_table_pack(&scene->table, &rows), 0);
 	assert_true(unwind_table_is_valid(&scene->table));
-	scene->input.machine = scene->table.machine;
+	scene->input.machine = rows.machine;
 	scene->input.registers.ip = ip;
 	if (!scene->input.registers.sp)
 		scene->input.registers.sp = STACK;
@@ -83,6 +89,7 @@ static inline void walk_at_most(struct scene *scene, uint64_t ip, size_t max)
 	scene->input.follows_call = follows_call;
 	scene->input.userdata = scene;
 	unwind_walk(&scene->input, scene->frames, max, &scene->result);
+	unwind_table_done(&scene->table);
 }
 
 static inline void walk(struct scene *scene, uint64_t ip)

@@ -53,11 +53,11 @@ struct scene {
 
 static int get_table(const struct profile_object *object, struct unwind_table *ret, void *userdata)
 {
-	const struct unwind_table table = {
+	const struct unwind_rows rows = {
 		.machine = EM_X86_64,
 		.starts = starts,
 		.rule_ids = ids,
-		.n_rows = ARRAY_SIZE(starts),
+		.n = ARRAY_SIZE(starts),
 		.rules = rules,
 		.n_rules = ARRAY_SIZE(rules),
 	};
@@ -67,7 +67,7 @@ static int get_table(const struct profile_object *object, struct unwind_table *r
 	*ret = (struct unwind_table){};
 	if (scene->r < 0 || strcmp(object->path, "/bin/x"))
 		return scene->r;
-	return unwind_table_copy(ret, &table) < 0 ? -ENOMEM : 1;
+	return unwind_table_pack(ret, &rows) < 0 ? -ENOMEM : 1;
 }
 
 static void set_registers(struct scene *scene, uint64_t ip)

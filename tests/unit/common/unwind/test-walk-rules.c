@@ -291,7 +291,7 @@ static void test_aarch64(void **state)
 	};
 	struct scene s = make(rules);
 
-	s.table.machine = EM_AARCH64;
+	s.machine = EM_AARCH64;
 	s.input.registers.lr = 0x0012000000002010; /* signed */
 	s.stack[1] = 0xab7f000000003010;
 	walk(&s, 0x1000);
@@ -301,7 +301,7 @@ static void test_aarch64(void **state)
 	assert_walk(&s, UNWIND_FRAME, 0x1000, 0x2010, 0x1010);
 
 	s = make(rules);
-	s.table.machine = EM_AARCH64;
+	s.machine = EM_AARCH64;
 	s.stack[(312 + 30 * 8) / 8] = 0x3010;      /* lr */
 	s.stack[(312 + 31 * 8) / 8] = STACK + 900; /* sp */
 	s.stack[(312 + 32 * 8) / 8] = 0x1000;      /* pc, in a leaf */

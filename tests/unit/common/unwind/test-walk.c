@@ -148,7 +148,7 @@ static void test_no_code_at_all(void **state)
 
 	walk(&s, 8);
 	assert_walk(&s, UNWIND_NO_RETURN, 8);
-	s.table.machine = EM_AARCH64; /* the table of another machine is none */
+	s.machine = EM_AARCH64; /* the table of another machine is none */
 	walk(&s, 0x1000);
 	assert_int_equal(s.result.n_frames, 1);
 }

@@ -64,6 +64,26 @@ static void what_nobody_asks_for_is_forgotten(void **state)
 	recent_ids_done(&recent);
 }
 
+/* A generation may end before it is full. */
+static void a_generation_is_begun_early(void **state)
+{
+	struct recent_ids recent = { .max = 100 };
+
+	put(&recent, 1);
+	put(&recent, 2);
+	recent_ids_begin_generation(&recent);
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 1);
+	put(&recent, 3);
+	recent_ids_begin_generation(&recent);
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 1);
+	assert_int_equal(find(&recent, (struct id_key){ 2, 0, 0 }, 0), 0);
+	assert_int_equal(find(&recent, (struct id_key){ 3, 0, 0 }, 0), 3);
+	recent_ids_begin_generation(&recent);
+	recent_ids_begin_generation(&recent);
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 0);
+	recent_ids_done(&recent);
+}
+
 #define MANY 1000
 
 /* However many are put, and asked for after they went to the older generation. */
@@ -87,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_has_the_row_that_was_put_last),
 		cmocka_unit_test(what_nobody_asks_for_is_forgotten),
+		cmocka_unit_test(a_generation_is_begun_early),
 		cmocka_unit_test(no_generation_outgrows_its_limit),
 	};
 

@@ -54,15 +54,13 @@ static struct unwind_table make_table(size_t n_rows)
 	static const uint32_t starts[ROWS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 	static const uint16_t rule_ids[ROWS];
 	static const struct unwind_rule rule = { .cfa = UNWIND_CFA_END };
-	const struct unwind_table table = { .starts = starts,
-					    .rule_ids = rule_ids,
-					    .n_rows = n_rows,
-					    .rules = &rule,
-					    .n_rules = 1 };
-	struct unwind_table copy;
+	const struct unwind_rows rows = {
+		.starts = starts, .rule_ids = rule_ids, .n = n_rows, .rules = &rule, .n_rules = 1
+	};
+	struct unwind_table table;
 
-	assert_int_equal(unwind_table_copy(&copy, &table), 0);
-	return copy;
+	assert_int_equal(unwind_table_pack(&table, &rows), 0);
+	return table;
 }
 
 static size_t bytes_of_table(void)

@@ -27,20 +27,31 @@ static struct unwind_table make_table(unsigned int seed)
 	};
 	static uint32_t starts[ROWS];
 	static uint16_t ids[ROWS];
-	struct unwind_table table = { .machine = EM_X86_64,
-				      .starts = starts,
-				      .rule_ids = ids,
-				      .n_rows = ROWS,
-				      .rules = rules,
-				      .n_rules = N_RULES };
+	const struct unwind_rows rows = { .machine = EM_X86_64,
+					  .starts = starts,
+					  .rule_ids = ids,
+					  .n = ROWS,
+					  .rules = rules,
+					  .n_rules = N_RULES };
+	struct unwind_table table;
 	uint32_t at = 0x1000;
 
 	for (size_t i = 0; i < ROWS; i++) {
 		starts[i] = at += 1 + (uint32_t)rand_r(&seed) % STEP;
 		ids[i] = (uint16_t)(rand_r(&seed) % 8 < 6 ? 0 : 1 + rand_r(&seed) % 2);
 	}
-	assert_int_equal(unwind_table_copy(&table, &table), 0);
+	assert_int_equal(unwind_table_pack(&table, &rows), 0);
 	return table;
+}
+
+static uint64_t first_of(const struct unwind_table *table)
+{
+	return unwind_table_row(table, 0).start;
+}
+
+static uint64_t end_of(const struct unwind_table *table)
+{
+	return unwind_table_row(table, ROWS - 1).start;
 }
 
 static void assert_same(struct rule_cache *cache, uint32_t number, const struct unwind_table *table,
@@ -79,7 +90,7 @@ static void an_offset_of_more_bits_is_another_one(void **state)
 	struct rule_cache *cache = calloc(1, sizeof(*cache));
 
 	assert_non_null(cache);
-	for (uint64_t at = table.starts[0]; at < table.starts[ROWS - 1]; at += STEP) {
+	for (uint64_t at = first_of(&table); at < end_of(&table); at += STEP) {
 		assert_same(cache, 0, &table, at);
 		assert_same(cache, 0, &table, at + (1ull << 32));
 		assert_same(cache, 0, &table, at);
@@ -92,7 +103,7 @@ static void a_cleared_one_remembers_nothing(void **state)
 {
 	struct unwind_table table = make_table(6), other;
 	struct rule_cache *cache = calloc(1, sizeof(*cache));
-	uint64_t first = table.starts[0], end = table.starts[ROWS - 1];
+	uint64_t first = first_of(&table), end = end_of(&table);
 
 	assert_non_null(cache);
 	for (uint64_t at = first; at < end; at += STEP / 2)

@@ -30,13 +30,13 @@ static struct unwind_table make_table(void)
 	static const uint32_t start = 0x1000;
 	static const uint16_t rule_id = 0;
 	static const struct unwind_rule rule = { .cfa = UNWIND_CFA_END };
-	const struct unwind_table table = {
-		.starts = &start, .rule_ids = &rule_id, .n_rows = 1, .rules = &rule, .n_rules = 1
+	const struct unwind_rows rows = {
+		.starts = &start, .rule_ids = &rule_id, .n = 1, .rules = &rule, .n_rules = 1
 	};
-	struct unwind_table copy;
+	struct unwind_table table;
 
-	assert_int_equal(unwind_table_copy(&copy, &table), 0);
-	return copy;
+	assert_int_equal(unwind_table_pack(&table, &rows), 0);
+	return table;
 }
 
 static void answer(struct table_exchange *x, uint64_t id)

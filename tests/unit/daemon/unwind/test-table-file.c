@@ -19,7 +19,7 @@
 #include "tests/support/kept-bytes.h"
 
 #define COUNT_AT sizeof(struct kept_header)
-#define BODY_AT  72
+#define BODY_AT  (sizeof(struct kept_header) + 16) /* behind the numbers */
 
 static const struct build_id id = { .bytes = { 0xab, 0xcd, 1 }, .n = 20 };
 static const struct unwind_rule rules[] = {
@@ -28,14 +28,26 @@ static const struct unwind_rule rules[] = {
 };
 static const uint32_t starts[] = { 0x1000, 0x1010, 0x2000 };
 static const uint16_t rule_ids[] = { UNWIND_FUNCTION, 1, UNWIND_FUNCTION };
-static const struct unwind_table table = {
+static const struct unwind_rows rows = {
 	.machine = EM_X86_64,
 	.starts = starts,
 	.rule_ids = rule_ids,
-	.n_rows = ARRAY_SIZE(starts),
+	.n = ARRAY_SIZE(starts),
 	.rules = rules,
 	.n_rules = ARRAY_SIZE(rules),
 };
+static struct unwind_table table;
+
+static int begin(void **state)
+{
+	return unwind_table_pack(&table, &rows);
+}
+
+static int end(void **state)
+{
+	unwind_table_done(&table);
+	return 0;
+}
 
 static struct kept_bytes write_table(const struct unwind_table *what)
 {
@@ -70,8 +82,10 @@ static void test_what_was_written_is_read(void **state)
 	assert_int_equal(read.n_rows, table.n_rows);
 	assert_int_equal(read.n_rules, table.n_rules);
 	assert_memory_equal(read.rules, rules, sizeof(rules));
-	assert_memory_equal(read.starts, starts, sizeof(starts));
-	assert_memory_equal(read.rule_ids, rule_ids, sizeof(rule_ids));
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		assert_int_equal(unwind_table_row(&read, i).start, starts[i]);
+		assert_int_equal(unwind_table_row(&read, i).rule_id, rule_ids[i]);
+	}
 	unwind_table_done(&read);
 }
 
@@ -98,14 +112,17 @@ static void test_each_wrong_bit_is_noticed(void **state)
 static void test_numbers_out_of_bounds_are_noticed_behind_a_right_checksum(void **state)
 {
 	struct kept_bytes b = write_table(&table);
-	uint8_t *ids = b.bytes + BODY_AT + sizeof(rules) + sizeof(starts);
+	/* a part, and then a byte for each number: rule, distance and rule, distance and rule */
+	uint8_t *packed = b.bytes + BODY_AT + sizeof(rules) + sizeof(struct unwind_part);
 
 	kept_bytes_set_checksum(&b);
 	assert_int_equal(parse(&b), 0);
-	ids[2] = 2; /* there are two rules: 0 and 1 */
+	packed[2] = 2 * 2; /* there are two rules: 0 and 1 */
 	kept_bytes_set_checksum(&b);
 	assert_int_equal(parse(&b), -EBADMSG);
-	ids[2] = 1;
+	packed[2] = 2;
+	kept_bytes_set_checksum(&b);
+	assert_int_equal(parse(&b), 0);
 	b.bytes[BODY_AT + offsetof(struct unwind_rule, cfa_register)] = UNWIND_N_REGISTERS;
 	kept_bytes_set_checksum(&b);
 	assert_int_equal(parse(&b), -EBADMSG);
@@ -142,5 +159,5 @@ int main(void)
 		cmocka_unit_test(test_a_table_of_another_object_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin, end);
 }
