@@ -27,6 +27,7 @@
 #define MAX_NOTE_BYTES    (1UL << 20)   /* of all notes */
 #define MAX_PACKED_BYTES  (128UL << 20) /* once unpacked */
 #define MAX_ENTRIES       (4U << 20)    /* symbols, relocations */
+#define PIECE_ENTRIES     512           /* read at once, on the stack */
 
 /* Only relocatable objects have more than 0xff00 sections, which need extended numbering. */
 static bool header_is_sane(const GElf_Ehdr *header)
@@ -370,36 +371,68 @@ int elf_image_for_each_symbol(struct elf_image *image, size_t section, elf_symbo
 	return 0;
 }
 
+static int handle_reloc(const GElf_Rela *from, elf_reloc_handler handler, void *userdata)
+{
+	const struct elf_reloc reloc = {
+		.address = from->r_offset,
+		.addend = (uint64_t)from->r_addend,
+		.symbol = GELF_R_SYM(from->r_info),
+		.type = (uint32_t)GELF_R_TYPE(from->r_info),
+	};
+
+	return handler(&reloc, userdata);
+}
+
+/* Those of 64 bits in pieces: a large library has megabytes of them, which libelf would keep. */
+static int for_each_rela64(struct elf_image *image, const struct elf_section *section,
+			   elf_reloc_handler handler, void *userdata)
+{
+	unsigned int encoding = (unsigned char)elf_getident(image->elf, NULL)[EI_DATA];
+	size_t n = MIN(section->size / sizeof(Elf64_Rela), (uint64_t)MAX_ENTRIES), n_piece;
+	Elf64_Rela rows[PIECE_ENTRIES];
+	int r = 0;
+
+	for (size_t at = 0; at < n && r >= 0; at += n_piece) {
+		Elf_Data piece = { .d_buf = rows, .d_type = ELF_T_RELA, .d_version = EV_CURRENT };
+
+		n_piece = MIN(n - at, ARRAY_SIZE(rows));
+		piece.d_size = n_piece * sizeof(*rows);
+		if (elf_image_read(image, section->offset + at * sizeof(*rows), rows,
+				   piece.d_size) < 0 ||
+		    !elf64_xlatetom(&piece, &piece, encoding))
+			return 0;
+		for (size_t i = 0; i < n_piece && r >= 0; i++)
+			r = handle_reloc(&rows[i], handler, userdata);
+	}
+	return MIN(r, 0);
+}
+
 int elf_image_for_each_reloc(struct elf_image *image, size_t section, elf_reloc_handler handler,
 			     void *userdata)
 {
-	Elf_Data *data = section_data(image, section, elf_getdata);
-	bool rela = data && data->d_type == ELF_T_RELA;
+	bool rela = image->sections[section].type == SHT_RELA;
+	Elf_Data *data;
 	size_t n = 0;
+	int r = 0;
 
-	if (rela || (data && data->d_type == ELF_T_REL))
+	if (rela && gelf_getclass(image->elf) == ELFCLASS64)
+		return may_read(image, section) ? for_each_rela64(image, &image->sections[section],
+								  handler, userdata) :
+						  0;
+	data = section_data(image, section, elf_getdata);
+	if (data && data->d_type == (rela ? ELF_T_RELA : ELF_T_REL))
 		n = n_entries(image, data, data->d_type);
-	for (size_t i = 0; i < n; i++) {
-		struct elf_reloc reloc;
+	for (size_t i = 0; i < n && r >= 0; i++) {
 		GElf_Rela a = { 0 };
 		GElf_Rel b;
-		int r;
 
 		if (rela ? !gelf_getrela(data, (int)i, &a) : !gelf_getrel(data, (int)i, &b))
 			break;
 		if (!rela)
 			a = (GElf_Rela){ .r_offset = b.r_offset, .r_info = b.r_info };
-		reloc = (struct elf_reloc){
-			.address = a.r_offset,
-			.addend = (uint64_t)a.r_addend,
-			.symbol = GELF_R_SYM(a.r_info),
-			.type = (uint32_t)GELF_R_TYPE(a.r_info),
-		};
-		r = handler(&reloc, userdata);
-		if (r < 0)
-			return r;
+		r = handle_reloc(&a, handler, userdata);
 	}
-	return 0;
+	return MIN(r, 0);
 }
 
 bool elf_image_debuglink(struct elf_image *image, const char **ret_name, uint32_t *ret_crc)
