@@ -34,8 +34,8 @@ struct stubs {
 
 	uint64_t *names; /* of the symbols of .dynsym, offsets into: */
 	size_t n_names, cap_names;
-	const char *strings;
-	size_t n_strings;
+	char *strings;
+	size_t n_strings, n_copied; /* bytes */
 };
 
 static int on_dynamic_symbol(const struct elf_symbol *symbol, void *userdata)
@@ -49,23 +49,18 @@ static int on_dynamic_symbol(const struct elf_symbol *symbol, void *userdata)
 	return 0;
 }
 
-/* The symbols borrow the names, so the symbol table takes these strings. */
 static int read_dynamic_symbols(struct stubs *s)
 {
 	struct elf_image *image = s->file->image;
 	size_t section = elf_image_find_type(image, SHT_DYNSYM);
-	char *strings;
 	int r;
 
 	if (!section)
 		return 0;
-	r = elf_image_copy_strings(image, image->sections[section].link, &strings, &s->n_strings);
+	r = elf_image_copy_strings(image, image->sections[section].link, &s->strings,
+				   &s->n_strings);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	s->strings = strings;
-	r = symbol_table_take_names(s->file->symbols, strings, s->n_strings);
-	if (r < 0)
-		return r;
 	return elf_image_for_each_symbol(image, section, on_dynamic_symbol, s);
 }
 
@@ -160,14 +155,35 @@ static int name_by_resolver(struct stubs *s, uint64_t address, const char **ret)
 	return r;
 }
 
+/*
+ * The symbol table borrows names. The few of stubs are copied for it, up to twice as much as all
+ * strings take, as a function may have two stubs: a file may have many of one long name.
+ */
+static int copy_name(struct stubs *s, const char *name, const char **ret)
+{
+	size_t n = strlen(name) + 1;
+	char *copy;
+	int r;
+
+	if (n > 2 * s->n_strings - s->n_copied)
+		return 0;
+	copy = strdup(name);
+	r = copy ? symbol_table_take_names(s->file->symbols, copy, n) : -ENOMEM;
+	if (r < 0)
+		return r;
+	s->n_copied += n;
+	*ret = copy;
+	return 0;
+}
+
 /* 0 and *@ret, which stays NULL without a name; or -ENOMEM. */
 static int name_slot(struct stubs *s, const struct slot *slot, const char **ret)
 {
 	if (!slot->symbol)
 		return slot->resolver ? name_by_resolver(s, slot->resolver, ret) : 0;
-	if (slot->symbol < s->n_names && s->names[slot->symbol] < s->n_strings)
-		*ret = s->strings + s->names[slot->symbol];
-	return 0;
+	if (slot->symbol >= s->n_names || s->names[slot->symbol] >= s->n_strings)
+		return 0;
+	return copy_name(s, s->strings + s->names[slot->symbol], ret);
 }
 
 static int on_stub(const struct elf_stub *stub, void *userdata)
@@ -230,5 +246,6 @@ int elf_stubs_add(struct elf_file *file)
 	free(s.slots);
 	free(s.lazy);
 	free(s.names);
+	free(s.strings);
 	return r < 0 ? r : symbol_table_finalize(file->symbols);
 }
