@@ -204,6 +204,6 @@ int elf_symbols_read(struct elf_file *file, elf_debug_opener open_debug, void *u
 		r = symbol_table_finalize(file->symbols);
 	if (!r)
 		r = elf_stubs_add(file);
-	file->image = elf_image_free(file->image); /* it has the names, too */
+	file->image = elf_image_free(file->image); /* of which the table has copies */
 	return r ? r : symbol_table_pack(file->symbols);
 }

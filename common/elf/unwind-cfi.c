@@ -48,19 +48,43 @@ static bool find_section(struct unwind_cfi *cfi, struct elf_image *image, const 
 	return true;
 }
 
+/* As all linkers write it: else libdw may not search its table. */
+static bool is_search_table(const struct elf_image *image, size_t header, size_t frame)
+{
+	static const uint8_t head[] = { 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
+					DW_EH_PE_datarel | DW_EH_PE_sdata4 };
+	const struct elf_section *section = &image->sections[header];
+	uint8_t bytes[sizeof(head)];
+	int32_t distance;
+
+	return elf_image_read(image, section->offset, bytes, sizeof(bytes)) == 0 &&
+	       !memcmp(bytes, head, sizeof(head)) &&
+	       elf_image_read(image, section->offset + sizeof(head), &distance, sizeof(distance)) ==
+		       0 &&
+	       section->address + sizeof(head) + (uint64_t)(int64_t)distance ==
+		       image->sections[frame].address;
+}
+
+/* Not the names of sections, for one: those have been read. */
+static bool is_table(const struct elf_section *section)
+{
+	return section->type == SHT_PROGBITS || section->type == SHT_X86_64_UNWIND;
+}
+
 /*
  * libdw searches .eh_frame_hdr only if the section comes before .eh_frame, and else reads all
  * entries up to the one it needs. Some linkers put it behind: then the two change places, before
- * the bytes of either are read. Whether there is one.
+ * the bytes of either are read. Whether entries are searched for.
  */
 static bool put_header_first(struct elf_image *image)
 {
 	size_t header = elf_image_find_name(image, ".eh_frame_hdr");
 	size_t frame = elf_image_find_name(image, ".eh_frame");
 
-	if (header == 0 || frame == 0 || header < frame)
-		return header > 0;
-	return elf_image_swap(image, frame, header);
+	if (header == 0 || frame == 0 || !is_table(&image->sections[header]) ||
+	    !is_table(&image->sections[frame]) || !is_search_table(image, header, frame))
+		return false;
+	return header < frame || elf_image_swap(image, frame, header);
 }
 
 static int open_section(struct unwind_cfi *cfi, struct elf_image *image)
@@ -112,7 +136,7 @@ struct unwind_cfi *unwind_cfi_free(struct unwind_cfi *cfi)
 
 void unwind_cfi_forget(struct unwind_cfi *cfi)
 {
-	Dwarf_CFI *again = cfi->searchable ? dwarf_getcfi_elf(cfi->elf) : NULL;
+	Dwarf_CFI *again = cfi->eh && cfi->searchable ? dwarf_getcfi_elf(cfi->elf) : NULL;
 
 	if (!again)
 		return;

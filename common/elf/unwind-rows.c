@@ -115,7 +115,8 @@ static bool find_offset(const struct rows *rows, uint64_t start, uint64_t end, u
 	uint64_t size = end - start;
 
 	return load && loads_offset(rows->loads, start, ret) &&
-	       size <= load->address + load->size - start && *ret <= UINT32_MAX - size;
+	       size <= load->address + load->size - start && size <= UINT32_MAX &&
+	       *ret <= UINT32_MAX - size;
 }
 
 static int on_entry(const struct unwind_entry *entry, void *userdata)

@@ -26,7 +26,7 @@ struct packed_rows {
 	bool begun;
 };
 
-/* A number of at most 32 bits. */
+/* A number of at most 32 bits, in no more bytes than it needs. */
 static inline bool packed_rows_read(struct packed_rows *rows, uint32_t *ret)
 {
 	uint32_t n = 0;
@@ -35,10 +35,10 @@ static inline bool packed_rows_read(struct packed_rows *rows, uint32_t *ret)
 		uint8_t byte = *rows->at++;
 
 		n |= (uint32_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			*ret = n;
-			return true;
-		}
+		if (byte & 0x80)
+			continue;
+		*ret = n;
+		return shift == 0 || (byte > 0 && (shift < 28 || byte < 0x10));
 	}
 	return false;
 }

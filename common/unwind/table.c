@@ -155,29 +155,59 @@ bool unwind_table_is_other_code(const struct unwind_table *table, uint64_t offse
 		unwind_table_row(table, n).start - row.start >= UNWIND_OTHER_CODE);
 }
 
+/* The start of the function that row @n - 1 is of. */
+static bool find_start(const struct unwind_table *table, size_t n, uint64_t *ret)
+{
+	struct unwind_row row, last = {};
+	bool found = false, ended = false;
+
+	while (n > 0 && !found && !ended) {
+		size_t first = (n - 1) / UNWIND_PART_ROWS * UNWIND_PART_ROWS;
+		struct packed_rows rows = rows_of(table, first / UNWIND_PART_ROWS);
+
+		for (size_t i = first; i < n && packed_rows_next(&rows, &row); i++) {
+			bool starts = row.rule_id & UNWIND_FUNCTION;
+
+			if (!starts && !says_nothing(rule_of_row(table, &row)))
+				continue;
+			found = starts;
+			ended = !starts;
+			last = row;
+		}
+		n = first;
+	}
+	*ret = last.start;
+	return found;
+}
+
+/* Where the function that row @n - 1 is of ends: at the start of another, or of unknown code. */
+static bool find_end(const struct unwind_table *table, size_t n, uint64_t *ret)
+{
+	size_t first = n / UNWIND_PART_ROWS * UNWIND_PART_ROWS;
+	struct packed_rows rows = {};
+	struct unwind_row row;
+
+	for (size_t i = first; i < table->n_rows; i++) {
+		if (i % UNWIND_PART_ROWS == 0)
+			rows = rows_of(table, i / UNWIND_PART_ROWS);
+		if (!packed_rows_next(&rows, &row))
+			return false;
+		if (i < n)
+			continue;
+		*ret = row.start;
+		if (row.rule_id & UNWIND_FUNCTION || says_nothing(rule_of_row(table, &row)))
+			return true;
+	}
+	return false;
+}
+
 bool unwind_table_function(const struct unwind_table *table, uint64_t offset, uint64_t *ret_start,
 			   uint64_t *ret_end)
 {
 	struct unwind_row row;
-	size_t n = count_until(table, offset, &row), first, end;
+	size_t n = count_until(table, offset, &row);
 
-	for (first = n; first > 0; first--) {
-		row = unwind_table_row(table, first - 1);
-		if (row.rule_id & UNWIND_FUNCTION)
-			break;
-		if (says_nothing(rule_of_row(table, &row)))
-			return false;
-	}
-	if (first == 0)
-		return false;
-	*ret_start = row.start;
-	for (end = n; end < table->n_rows; end++) {
-		row = unwind_table_row(table, end);
-		if (row.rule_id & UNWIND_FUNCTION || says_nothing(rule_of_row(table, &row)))
-			break;
-	}
-	*ret_end = row.start;
-	return end < table->n_rows;
+	return find_start(table, n, ret_start) && find_end(table, n, ret_end);
 }
 
 size_t unwind_table_bytes(const struct unwind_table *table)

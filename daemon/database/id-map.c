@@ -110,9 +110,9 @@ void id_map_done(struct id_map *map)
 struct id_map id_map_take(struct id_map *map)
 {
 	struct id_map taken = *map;
-	bool small = map->n < map->n_slots / 8;
+	size_t n_next = map->n_slots > 0 ? map->n_slots : map->n_next;
 
-	*map = (struct id_map){ .n_next = small ? map->n_slots / 2 : map->n_slots };
+	*map = (struct id_map){ .n_next = map->n < map->n_slots / 8 ? n_next / 2 : n_next };
 	return taken;
 }
 

@@ -127,6 +127,7 @@ static int begin(struct store_intern *intern, int64_t window, int64_t horizon)
 	intern->window = window;
 	intern->horizon = horizon;
 	intern->adds_none = false;
+	intern->is_new_window = false;
 	memset(intern->largest, 0, sizeof(intern->largest));
 	for (size_t i = 0; r >= 0 && i < N_REMEMBERED_KINDS; i++) {
 		struct remembered *remembered = &intern->remembered[i];
@@ -147,10 +148,14 @@ static int begin(struct store_intern *intern, int64_t window, int64_t horizon)
  */
 int store_intern_begin(struct store_intern *intern, int64_t window, int64_t horizon)
 {
+	int r;
+
 	for (size_t i = 0; i < N_REMEMBERED_KINDS; i++)
 		if (intern->remembered[i].n_generations == 0)
 			recent_ids_begin_generation(&intern->remembered[i].recent);
-	return begin(intern, window, horizon);
+	r = begin(intern, window, horizon);
+	intern->is_new_window = true;
+	return r;
 }
 
 int store_intern_begin_again(struct store_intern *intern, int64_t window, int64_t horizon)
@@ -189,7 +194,7 @@ int store_intern_finish(struct store_intern *intern)
 		struct remembered *remembered = &intern->remembered[i];
 
 		r = bulk_flush(&remembered->added);
-		if (remembered->n_generations == 0)
+		if (intern->is_new_window && remembered->n_generations == 0)
 			recent_ids_forget_older(&remembered->recent);
 	}
 	return r;

@@ -44,7 +44,7 @@ struct remembered {
 	struct recent_ids recent;
 	struct bulk added;
 	int64_t next_id;
-	unsigned int n_generations; /* of @recent, begun in this window */
+	unsigned int n_generations; /* of @recent, begun in this window because one was full */
 };
 
 struct store_intern {
@@ -53,8 +53,9 @@ struct store_intern {
 	struct remembered remembered[N_REMEMBERED_KINDS];
 	struct recent_ids functions; /* those that are remembered */
 	int64_t window, horizon;
-	bool adds_none; /* only finds */
-	bool removed;   /* some of what is remembered, of times before the next window's horizon */
+	bool adds_none;     /* only finds */
+	bool is_new_window; /* neither written before, nor a sum */
+	bool removed; /* some of what is remembered, of times before the next window's horizon */
 	int64_t largest[N_INTERNED_KINDS]; /* ids, from objects on */
 };
 

@@ -167,7 +167,7 @@ static int replace(struct store *store, const struct store_rolling *rolling, str
 	return r < 0 ? r : 1;
 }
 
-/* A piece of its own: after rows were removed, the store knows none of a sum's by heart. */
+/* A piece of its own: the store may know few of a sum's rows by heart. */
 static int look_up(struct store *store, struct store_rolling *rolling, struct fault *fault)
 {
 	int r = database_begin_writing(store->database);

@@ -187,6 +187,109 @@ static void test_what_is_packed_is_found(void **state)
 	}
 }
 
+/* As the rows say, without parts. */
+static bool find_function(const struct unwind_rows *from, uint64_t at, uint64_t *start,
+			  uint64_t *end)
+{
+	size_t n = 0, first, last;
+
+	while (n < from->n && from->starts[n] <= at)
+		n++;
+	for (first = n; first > 0 && !(from->rule_ids[first - 1] & FUNCTION); first--)
+		if (from->rule_ids[first - 1] == 0)
+			return false;
+	for (last = n; last < from->n && from->rule_ids[last] != 0; last++)
+		if (from->rule_ids[last] & FUNCTION)
+			break;
+	if (first == 0 || last == from->n)
+		return false;
+	*start = from->starts[first - 1];
+	*end = from->starts[last];
+	return true;
+}
+
+static void test_functions_of_many_parts(void **state)
+{
+	static uint32_t many_starts[MANY];
+	static uint16_t many_ids[MANY];
+	struct unwind_rows many = rows;
+	uint64_t start, end, expected_start, expected_end;
+	struct unwind_table table;
+	size_t n_found = 0;
+
+	many.starts = many_starts;
+	many.rule_ids = many_ids;
+	many.n = MANY;
+	for (uint16_t step = 1; step < 90; step += 11) {
+		for (uint16_t i = 0; i < MANY; i++) {
+			many_starts[i] = 3u * i;
+			many_ids[i] = i % step == 0 ? 1 | FUNCTION : i % 70 == 69 ? 0 : 2;
+		}
+		table = pack(&many);
+		for (uint64_t at = 0; at < 3 * MANY + 2; at++) {
+			bool expected = find_function(&many, at, &expected_start, &expected_end);
+
+			assert_int_equal(unwind_table_function(&table, at, &start, &end), expected);
+			if (!expected)
+				continue;
+			assert_int_equal(start, expected_start);
+			assert_int_equal(end, expected_end);
+			n_found++;
+		}
+		unwind_table_done(&table);
+	}
+	assert_true(n_found > 5 * MANY);
+}
+
+/* At each row of a part, and the one behind the last of a part. */
+static void test_other_code_at_borders_of_parts(void **state)
+{
+	uint32_t apart_starts[40];
+	uint16_t apart_ids[ARRAY_SIZE(apart_starts)];
+	struct unwind_rows apart = rows;
+	struct unwind_table table;
+
+	apart.starts = apart_starts;
+	apart.rule_ids = apart_ids;
+	apart.n = ARRAY_SIZE(apart_starts);
+	for (size_t gap = 0; gap < ARRAY_SIZE(apart_starts); gap++) {
+		for (size_t i = 0; i < ARRAY_SIZE(apart_starts); i++) {
+			apart_starts[i] = (uint32_t)(i + (i > gap ? UNWIND_OTHER_CODE : 0));
+			apart_ids[i] = i == gap ? 0 : 1;
+		}
+		table = pack(&apart);
+		for (size_t i = 0; i < ARRAY_SIZE(apart_starts); i++)
+			assert_int_equal(unwind_table_is_other_code(&table, apart_starts[i]),
+					 i == gap && i + 1 < ARRAY_SIZE(apart_starts));
+		unwind_table_done(&table);
+	}
+}
+
+/* Numbers in more bytes than they need would make a table larger than its rows can be. */
+static void test_padded_numbers_are_refused(void **state)
+{
+	static const uint8_t good[] = { 2, 1, 2 }, padded[] = { 2, 0x81, 0, 2 },
+			     large[] = { 2, 0xff, 0xff, 0xff, 0xff, 0x1f, 2 };
+	static const struct unwind_part part = { 0, 0 };
+	struct unwind_table table = {
+		.machine = EM_X86_64,
+		.n_rows = 2,
+		.rules = rules,
+		.n_rules = ARRAY_SIZE(rules),
+		.parts = &part,
+		.bytes = good,
+		.n_bytes = sizeof(good),
+	};
+
+	assert_true(unwind_table_is_valid(&table));
+	table.bytes = padded;
+	table.n_bytes = sizeof(padded);
+	assert_false(unwind_table_is_valid(&table));
+	table.bytes = large;
+	table.n_bytes = sizeof(large);
+	assert_false(unwind_table_is_valid(&table));
+}
+
 static void assert_refused(const struct unwind_table *table)
 {
 	struct unwind_table wrong = *table;
@@ -334,6 +437,9 @@ int main(void)
 		cmocka_unit_test(test_a_large_gap_is_other_code),
 		cmocka_unit_test(test_functions_are_found),
 		cmocka_unit_test(test_what_is_packed_is_found),
+		cmocka_unit_test(test_functions_of_many_parts),
+		cmocka_unit_test(test_other_code_at_borders_of_parts),
+		cmocka_unit_test(test_padded_numbers_are_refused),
 		cmocka_unit_test(test_wrong_bytes_do_no_harm),
 		cmocka_unit_test(test_wrong_parts_are_refused),
 		cmocka_unit_test(test_a_wrong_table_is_refused),
