@@ -45,7 +45,7 @@ static int begin(void **state)
 
 	if (!mkdtemp(place))
 		return -1;
-	snprintf(path, sizeof(path), "%s/many.c", place);
+	snprintf(path, sizeof(path), "%s/functions.c", place);
 	f = fopen(path, "we");
 	if (!f)
 		return -1;
@@ -63,7 +63,7 @@ static int end(void **state)
 
 static void make_library(const char *linker)
 {
-	run("cd %s && ${CC:-cc} -shared -fPIC -O1 -fuse-ld=%s -o %s.so many.c", place, linker,
+	run("cd %s && ${CC:-cc} -shared -fPIC -O1 -fuse-ld=%s -o %s.so functions.c", place, linker,
 	    linker);
 	run("cd %s && objcopy --rename-section .eh_frame_hdr=.other %s.so %s-linear.so", place,
 	    linker, linker);
