@@ -491,7 +491,6 @@ struct symbol_entry symbol_table_get(const struct symbol_table *t, size_t i)
 const char *symbol_table_name(struct symbol_table *t, size_t i)
 {
 	const struct symbol_entry e = symbol_table_get(t, i);
-
 	char **name = name_pages_at(t->names, i);
 
 	if (name && !*name && t->demangler(name, e.name, SIZE_MAX, e.stub ? "@plt" : "") < 0)
