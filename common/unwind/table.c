@@ -21,7 +21,7 @@ static bool rule_is_valid(const struct unwind_rule *rule)
 		(is_register(rule->fp_offset) && is_register(rule->ra_offset)));
 }
 
-/* The rows of a part; the bytes of a part that is not valid may be none. */
+/* The rows of a part, whose bytes are within those of the table. */
 static struct packed_rows rows_of(const struct unwind_table *table, size_t part)
 {
 	bool last = part + 1 == unwind_table_n_parts(table->n_rows);

@@ -84,6 +84,21 @@ static void a_generation_is_begun_early(void **state)
 	recent_ids_done(&recent);
 }
 
+static void the_older_generation_is_forgotten_alone(void **state)
+{
+	struct recent_ids recent = { .max = 100 };
+
+	put(&recent, 1);
+	put(&recent, 2);
+	recent_ids_begin_generation(&recent);
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 1); /* it moves */
+	recent_ids_forget_older(&recent);
+	assert_int_equal(recent.older.n, 0);
+	assert_int_equal(find(&recent, (struct id_key){ 1, 0, 0 }, 0), 1);
+	assert_int_equal(find(&recent, (struct id_key){ 2, 0, 0 }, 0), 0);
+	recent_ids_done(&recent);
+}
+
 #define MANY 1000
 
 /* However many are put, and asked for after they went to the older generation. */
@@ -108,6 +123,7 @@ int main(void)
 		cmocka_unit_test(a_key_has_the_row_that_was_put_last),
 		cmocka_unit_test(what_nobody_asks_for_is_forgotten),
 		cmocka_unit_test(a_generation_is_begun_early),
+		cmocka_unit_test(the_older_generation_is_forgotten_alone),
 		cmocka_unit_test(no_generation_outgrows_its_limit),
 	};
 
